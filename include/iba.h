@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The numbers of the InfiniBand Architecture that more than one room needs: scalar types with a
- * meaning, limits, management classes, methods, attribute IDs, status words and port states, in
- * the specification's spelling. Sources: IBA volume 1 chapters 13 (MAD), 14 (SM) and 15 (SA), as
+ * The numbers of the InfiniBand Architecture that several folders need: scalar types with a
+ * meaning, limits, management classes, methods, attribute IDs, status words and port states, in the
+ * specification's spelling. Sources: IBA volume 1 chapters 13 (MAD), 14 (SM) and 15 (SA), as
  * restated in the kernel's rdma/ib_mad.h, ib_smi.h and ib_sa.h. Numbers only: no code, no structs.
  */
 #ifndef INCLUDE_IBA_H
@@ -30,7 +30,7 @@ enum {
 	LFT_BLOCKS_MAX = 768, /* 49,152 unicast LIDs */
 	LFT_NO_PORT = 0xFF,   /* entry of an unused LID */
 	MFT_BLOCK_LIDS = 32,
-	MFT_POSITION_PORTS = 16, /* of a mask */
+	MFT_POSITION_PORTS = 16, /* ports in one mask */
 	MFT_POSITIONS = 16,
 	PKEY_BLOCK_KEYS = 32,
 	GUID_BLOCK_GUIDS = 8,
@@ -101,7 +101,8 @@ enum attr_id {
 	ATTR_SM_INFO = 0x0020,
 };
 
-/* Performance management: chapters 16.1.3 and 16.1.4, those that are answered. */
+/* Performance management: chapters 16.1.3 and 16.1.4. Only the attributes that the agents
+ * answer. */
 enum perf_attr_id {
 	PERF_PORT_COUNTERS = 0x0012,
 	PERF_PORT_COUNTERS_EXTENDED = 0x001D,
@@ -170,7 +171,7 @@ enum port_phys_state {
 	PHYS_ERROR_RECOVERY = 6,
 };
 
-/* PortInfo:CapabilityMask, the bits that are read. */
+/* PortInfo:CapabilityMask: only the bits that weft reads. */
 #define CAP_IS_SM (UINT32_C(1) << 1)
 #define CAP_IS_NOTICE (UINT32_C(1) << 2)
 #define CAP_IS_TRAP (UINT32_C(1) << 3)
@@ -183,7 +184,8 @@ enum port_phys_state {
 /* PortInfo:CapabilityMask2. */
 #define CAP2_LINK_WIDTH_2X (1 << 4)
 
-/* LinkWidthEnabled, LinkSpeedEnabled, LinkSpeedExtEnabled: beside a mask of what is supported. */
+/* LinkWidthEnabled, LinkSpeedEnabled and LinkSpeedExtEnabled: values that are no mask of supported
+ * widths or speeds. */
 enum {
 	LINK_WIDTH_2X = 16,
 	LINK_WIDTH_ALL = 255,

@@ -1,61 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MESSAGE_ID of the log lines that an operator acts on: journalctl MESSAGE_ID=... finds every one
- * of a kind. Random numbers, as systemd asks for; one that has been given never changes its
- * meaning.
+ * MESSAGE_ID of the log lines that require an operator's action: journalctl MESSAGE_ID=... finds
+ * all lines of a kind. The values are random, as systemd requires. The meaning of a published value
+ * never changes.
  */
 #ifndef INCLUDE_MESSAGE_ID_H
 #define INCLUDE_MESSAGE_ID_H
 
-#define MESSAGE_ROLE "5b0f4bb7a5b84b1a8f0a3f6f2b9f7c11"		/* the role changed */
-#define MESSAGE_SWEEP "c3a1e0b92d7f4f6e9a5d1b7c84e20f36"	/* a sweep ended; its figures */
-#define MESSAGE_DUPLICATE "7d2c9f40e6b14c0d8e3b5a91f7c6d824"	/* one GUID at two places */
-#define MESSAGE_VANISHED "1f8e6d3ab0924e57b6c8d4f215a9e703"	/* a node went away */
-#define MESSAGE_SILENT "e94b7a1c5d3f4082a6f1c9d80b2e7465"	/* a device does not answer */
-#define MESSAGE_LID_CONFLICT "a06d5e2f8b7143c9bd94e1f3c7a85210" /* two ports had one LID */
-#define MESSAGE_NOT_ACTIVE \
-	"38c7f1d9e4a24b65915e0c6d2fb8a7e4" /* a port or switch did not take a Set */
-#define MESSAGE_FLAPPING                                                                         \
-	"c1b7405ad83e4f0c9f2a64e7d95b3188"		    /* a link goes and comes; it is held \
-							     */
-#define MESSAGE_BABBLING "5e9d20b8f6c74a1fb3074d1ca8e6927f" /* a port keeps sending complaints */
-#define MESSAGE_TRAP_SENDER \
-	"186affc5fdd2f12b5b2050e0aa476d96" /* a trap is not from the port it names */
-#define MESSAGE_DIFFERS "92ae6c01f75d4b8da0c35e418bf7d260"  /* a device holds what nobody wrote */
-#define MESSAGE_LEFT_OUT "0d64f2b8913c4ae7a51c8e27b6f0394d" /* no route uses a switch */
-#define MESSAGE_ROUTES \
-	"4bb6f0a7a8e5440b884afe1de8960188" /* an engine refused, or not all is reached */
-#define MESSAGE_STORE \
-	"57a46fd402914a19810e691ca1b8d4d7" /* what is registered cannot be kept, or can again */
-#define MESSAGE_STORE_DAMAGED \
-	"46fffa19cde243bba4e965bd6f5557f4" /* a file of the state directory is damaged */
-#define MESSAGE_PKEYS_FULL "b62e8a4f0c7d4d19935f7c6a1e08d2b4" /* a P_Key table has no room */
-#define MESSAGE_NO_MLID \
-	"deef07b531b64ae7ac4a4a973c15494f" /* a partition's groups have none, or have again */
-#define MESSAGE_SA_LIMIT "b9b7cc1b90037a07a41317792e4c66f3" /* a port reached a limit of the SA */
-#define MESSAGE_PARTITIONS_BAD                                                                   \
-	"e1405dc28b9f4b06a7d23f9b5c6e8a17" /* the partition file is bad: the last good one stays \
-					    */
-#define MESSAGE_PARTITIONS_LOST \
-	"2c528ffa06bc4a47b9c14e7936802030" /* the one that was in force is missing: the same */
-#define MESSAGE_PARTITIONS_FROZEN \
-	"8c1f3b7ad0e94c52b6d8f20c4e9a7153" /* partitions are not known, or are again */
-#define MESSAGE_PARTITIONS \
-	"6f40850963ee9d3e0dc43dbae4c997a5" /* another file is in force, or was refused */
-#define MESSAGE_PKEYS_FOREIGN \
-	"4b0f6a97d1c34e5e8f27c90ad6b3518c" /* P_Keys of another manager are about to go */
-#define MESSAGE_PORT_ERRORS "8adb73240c4b4bb0bd1ac8749d5fe918" /* error counters of a port rise */
-#define MESSAGE_LINK "d22c48f06ce6412dbeecb54b3df22622"	       /* links came or went */
-#define MESSAGE_M_KEY "b3f10c8e5a2d4697915ed04c7a8be62f"       /* somebody used a wrong M_Key */
-#define MESSAGE_FOREIGN_MANAGER \
-	"eeaa7021dc49471a91e04ef6b22b026b" /* one that may not be a manager, or has another key */
-#define MESSAGE_DEVICE "f15c5bb86fffe1cbc42605680261c000"  /* our device has gone, or is back */
-#define MESSAGE_REPLICA "7d7dc613dd7c43bc915e7cbd8b33abda" /* a standby and its master */
-#define MESSAGE_SM_LID "3269bc67a47f80b67d728d3dc95c64c8"  /* sm_lid is not used */
-#define MESSAGE_TWO_MASTERS \
-	"afb4880fc73b480b96483c65c94c79d4" /* another MASTER ranks lower and does not hand over */
-#define MESSAGE_ALIAS "35ecd9d8e3a944cfb3d9cb937bddb6a2" /* an alias GUID was refused */
-#define MESSAGE_ALIAS_MISPLACED \
-	"c4e0b7d25f8a4b6e9a13d07f62ce8b95" /* one was removed: it is the GUID of another port */
+/* The role changed. */
+#define MESSAGE_ROLE "5b0f4bb7a5b84b1a8f0a3f6f2b9f7c11"
+/* A sweep ended; its figures. */
+#define MESSAGE_SWEEP "c3a1e0b92d7f4f6e9a5d1b7c84e20f36"
+/* Two devices have the same GUID. */
+#define MESSAGE_DUPLICATE "7d2c9f40e6b14c0d8e3b5a91f7c6d824"
+/* A node disappeared. */
+#define MESSAGE_VANISHED "1f8e6d3ab0924e57b6c8d4f215a9e703"
+/* A device does not answer. */
+#define MESSAGE_SILENT "e94b7a1c5d3f4082a6f1c9d80b2e7465"
+/* Two ports had the same LID. */
+#define MESSAGE_LID_CONFLICT "a06d5e2f8b7143c9bd94e1f3c7a85210"
+/* A port or switch did not accept a Set(). */
+#define MESSAGE_NOT_ACTIVE "38c7f1d9e4a24b65915e0c6d2fb8a7e4"
+/* A link flaps and is held. */
+#define MESSAGE_FLAPPING "c1b7405ad83e4f0c9f2a64e7d95b3188"
+/* A port sends the same trap again and again. */
+#define MESSAGE_BABBLING "5e9d20b8f6c74a1fb3074d1ca8e6927f"
+/* A trap does not come from the port that it names. */
+#define MESSAGE_TRAP_SENDER "186affc5fdd2f12b5b2050e0aa476d96"
+/* A device holds values that weftd did not write. */
+#define MESSAGE_DIFFERS "92ae6c01f75d4b8da0c35e418bf7d260"
+/* No route passes a switch. */
+#define MESSAGE_LEFT_OUT "0d64f2b8913c4ae7a51c8e27b6f0394d"
+/* An engine refused, or some ports are not reached. */
+#define MESSAGE_ROUTES "4bb6f0a7a8e5440b884afe1de8960188"
+/* Registrations cannot be saved, or can be saved again. */
+#define MESSAGE_STORE "57a46fd402914a19810e691ca1b8d4d7"
+/* A file of the state directory is damaged. */
+#define MESSAGE_STORE_DAMAGED "46fffa19cde243bba4e965bd6f5557f4"
+/* A P_Key table has no room. */
+#define MESSAGE_PKEYS_FULL "b62e8a4f0c7d4d19935f7c6a1e08d2b4"
+/* The groups of a partition have no MLID, or have one again. */
+#define MESSAGE_NO_MLID "deef07b531b64ae7ac4a4a973c15494f"
+/* A port reached a limit of the SA. */
+#define MESSAGE_SA_LIMIT "b9b7cc1b90037a07a41317792e4c66f3"
+/* The partition file is invalid: the last valid file stays in force. */
+#define MESSAGE_PARTITIONS_BAD "e1405dc28b9f4b06a7d23f9b5c6e8a17"
+/* The partition file that was in force is missing: it stays in force. */
+#define MESSAGE_PARTITIONS_LOST "2c528ffa06bc4a47b9c14e7936802030"
+/* The partitions are unknown, or are known again. */
+#define MESSAGE_PARTITIONS_FROZEN "8c1f3b7ad0e94c52b6d8f20c4e9a7153"
+/* Another partition file is in force, or was refused. */
+#define MESSAGE_PARTITIONS "6f40850963ee9d3e0dc43dbae4c997a5"
+/* P_Keys of another manager will be removed. */
+#define MESSAGE_PKEYS_FOREIGN "4b0f6a97d1c34e5e8f27c90ad6b3518c"
+/* Error counters of a port rise. */
+#define MESSAGE_PORT_ERRORS "8adb73240c4b4bb0bd1ac8749d5fe918"
+/* Links appeared or disappeared. */
+#define MESSAGE_LINK "d22c48f06ce6412dbeecb54b3df22622"
+/* A request had a wrong M_Key. */
+#define MESSAGE_M_KEY "b3f10c8e5a2d4697915ed04c7a8be62f"
+/* A manager that is not allowed, or has another SM_Key. */
+#define MESSAGE_FOREIGN_MANAGER "eeaa7021dc49471a91e04ef6b22b026b"
+/* The local device was removed, or is back. */
+#define MESSAGE_DEVICE "f15c5bb86fffe1cbc42605680261c000"
+/* The connection between a standby and its master. */
+#define MESSAGE_REPLICA "7d7dc613dd7c43bc915e7cbd8b33abda"
+/* sm_lid is not used. */
+#define MESSAGE_SM_LID "3269bc67a47f80b67d728d3dc95c64c8"
+/* Another MASTER ranks lower and does not hand over. */
+#define MESSAGE_TWO_MASTERS "afb4880fc73b480b96483c65c94c79d4"
+/* An alias GUID was refused. */
+#define MESSAGE_ALIAS "35ecd9d8e3a944cfb3d9cb937bddb6a2"
+/* An alias GUID was removed: another port has this GUID. */
+#define MESSAGE_ALIAS_MISPLACED "c4e0b7d25f8a4b6e9a13d07f62ce8b95"
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Bytes that are put in at one end and taken from the other: what waits to be sent, or has come and
- * is not whole yet. Owned by whoever has the struct; free(bytes) ends it.
+ * A byte queue: bytes are appended at the end and consumed from the front. It holds output that
+ * waits to be sent, and input that is not complete yet. The owner of the struct frees bytes.
  */
 #ifndef LIB_BUFFER_H
 #define LIB_BUFFER_H
@@ -11,7 +11,7 @@
 
 #include "lib/mem.h"
 
-/* All zero is an empty one. */
+/* All zero is an empty buffer. */
 struct buffer {
 	char *bytes;
 	size_t begin, end, capacity;
@@ -23,7 +23,8 @@ static inline size_t buffer_length(const struct buffer *buffer)
 	return buffer->end - buffer->begin;
 }
 
-/* Room for size bytes at the end; the caller adds to end what it has written there. */
+/* Makes room for size bytes at the end and returns it. The caller then adds to end the bytes that
+ * it wrote. */
 static inline char *buffer_reserve(struct buffer *buffer, size_t size)
 {
 	size_t length = buffer_length(buffer);
@@ -49,7 +50,7 @@ static inline void buffer_append(struct buffer *buffer, const char *bytes, size_
 	buffer->end += size;
 }
 
-/* Gives the memory back when the last byte goes: buffers are empty nearly all the time. */
+/* Frees the memory with the last byte, because most buffers are empty most of the time. */
 static inline void buffer_consume(struct buffer *buffer, size_t size)
 {
 	buffer->begin += size;

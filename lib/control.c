@@ -3,13 +3,13 @@
  * The server of the control socket, on the loop thread. It owns the socket file, the clients and
  * their buffers; a request under way belongs to its handler until the handler ends it.
  *
- * All that happens to a client happens in client_pump(): the functions that handlers call only fill
- * the output, mark what is over and defer the pump. So no client disappears under a handler, and no
- * call chain grows with the number of requests in a buffer. A client has one request at a time;
- * while it is under way nothing more is read. A client is dropped when it closes the connection,
- * when it takes nothing for a minute, when a request that it has begun is not whole after a minute,
- * when more than a limit waits for it, or when another user needs its place. There are two sockets:
- * by one everything can be asked, by the other what only looks.
+ * All work for a client happens in client_pump(): the functions that handlers call only fill the
+ * output, mark finished requests and defer the pump. So no client disappears under a handler, and
+ * no call chain grows with the number of requests in a buffer. A client has one request at a time;
+ * while it is under way nothing more is read. A client is dropped when it closes the connection or
+ * when another user needs its place. The same happens when it reads nothing for a minute, when a
+ * request is still incomplete after a minute, or when its unsent output exceeds a limit. There are
+ * two sockets: the first accepts all commands, the second only those that change nothing.
  */
 #include "lib/control.h"
 
@@ -32,14 +32,15 @@
 enum {
 	CLIENTS_MAX = 64,
 	REQUEST_MAX_BYTES = 1 << 20,
-	READONLY_MAX_BYTES = 4 << 10, /* of a request by those who only look */
+	READONLY_MAX_BYTES = 4 << 10, /* of a request on the read-only socket */
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,
 	OUTPUT_LOW_BYTES = 64 << 10, /* requests are begun below it */
 	STREAM_LOW_BYTES = 8 << 10,  /* streams are pulled below it, */
 	STREAM_PARTS = 8,	     /* and as often in a turn: some find little to tell of */
 	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
-	NAME_MAX_CHARS = 63,	     /* of a command that does not exist, as far as it is told */
+	/* Of an unknown command, as far as an error message repeats it. */
+	NAME_MAX_CHARS = 63,
 	STALL_US = 60 * 1000000,
 	REQUEST_US = 60 * 1000000, /* from its first byte to its last */
 	ACCEPT_PAUSE_US = 1000000, /* when the process has no descriptor left */
@@ -51,7 +52,7 @@ struct registration {
 	void *ctx;
 };
 
-/* A socket, and who came by it: those of one do not take the other's places. */
+/* A socket and its clients. Clients of one socket do not take places of the other. */
 struct door {
 	struct control *control;
 	bool readonly;
@@ -131,8 +132,8 @@ static void client_is_half(void *arg)
 	client_drop(arg, "did not send the rest of its request");
 }
 
-/* Where the members of one more line go; NULL: nobody reads it. One answer may be larger than the
- * limit, but nothing is put behind it. */
+/* Where the members of one more line are written; NULL: the client is gone. One answer may exceed
+ * the limit, but no line is appended after it. */
 static struct buffer *line_begin(struct client *client)
 {
 	if (!client || client->gone)
@@ -312,7 +313,8 @@ static void stream_pull(struct client *client)
 	}
 }
 
-/* The row of that name, and who registered it; else NULL, and the name most like it. */
+/* The row of that name, and the context with which it was registered; else NULL, and the most
+ * similar name. */
 static const struct control_command *command_find(const struct control *control, const char *name,
 						  void **ctx, struct suggest *suggest)
 {
@@ -347,10 +349,11 @@ static void request_start(struct client *client, const json_t *args)
 	}
 	command = command_find(client->door->control, name, &ctx, &suggest);
 	if (command && client->door->readonly && command->does != CONTROL_LOOKS) {
-		client_refuse(client,
-			      "\"%s\" is not for this socket, which only looks; give it to %s, for "
-			      "those who have rights there",
-			      command->name, client->door->control->full.path);
+		client_refuse(
+			client,
+			"\"%s\" is not available on the read-only socket: use %s, which needs "
+			"more rights",
+			command->name, client->door->control->full.path);
 	} else if (command) {
 		client->request = mem_zalloc(sizeof(*client->request));
 		client->request->client = client;
@@ -382,7 +385,8 @@ static void refuse_long(struct client *client)
 		      client->door->request_max_bytes);
 }
 
-/* Begins the next request, when one has come in whole. The pump runs again: more may have. */
+/* Begins the next request if the input has a complete one. The pump runs again, because more may
+ * follow. */
 static void client_next_request(struct client *client)
 {
 	size_t length, max_bytes = client->door->request_max_bytes;
@@ -509,7 +513,7 @@ static void client_read(struct client *client)
 	}
 }
 
-/* EPOLLHUP: the other end is closed for reading too, so nobody waits for an answer. */
+/* EPOLLHUP: the client has closed its reading side too, so an answer would have no reader. */
 static void client_ready(void *arg, uint32_t events)
 {
 	struct client *client = arg;
@@ -591,9 +595,9 @@ static struct client *client_of(const struct door *door, uid_t user, bool busy)
 	return NULL;
 }
 
-/* Of all places a user gets as many as any other: the user with most clients gives way to a user
- * that has fewer also after the change, so no two take each other's places in turn. Else a user may
- * give up an idle client of its own. NULL: none gives way. */
+/* All users may have the same number of clients. The user with the most clients loses one to a user
+ * that has fewer clients even after the change, so two users do not displace each other in turn.
+ * Otherwise an idle client of the same user is dropped. NULL: no client can be dropped. */
 static struct client *client_to_drop(const struct door *door, uid_t user)
 {
 	uid_t most = user_with_most(door);
@@ -666,8 +670,8 @@ static void door_ready(void *arg, uint32_t events)
 	}
 }
 
-/* What keeps us from binding there: a daemon that answers (-EADDRINUSE), something that is no
- * socket (-EEXIST), or 0 when it was a socket file left behind, which is removed. */
+/* Why the address cannot be bound: a daemon answers there (-EADDRINUSE), or the file is no socket
+ * (-EEXIST). A stale socket file is removed; then, and if there is no file, 0. */
 static int clear_path(const struct sockaddr_un *address)
 {
 	struct stat status;
@@ -722,7 +726,7 @@ static int share_with_group(const char *path, gid_t group)
 	return setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0) ? -errno : 0;
 }
 
-/* The group of that name may use the file; NULL: everybody. */
+/* Gives access to the group of that name; NULL: to all users. */
 static int share_file(const char *path, const char *group)
 {
 	const struct group *found = group ? getgrnam(group) : NULL;
@@ -732,7 +736,7 @@ static int share_file(const char *path, const char *group)
 	return found ? share_with_group(path, found->gr_gid) : -ESRCH;
 }
 
-/* Nobody can connect before listen(), so the mode is right before anyone could use it. */
+/* No client can connect before listen(), so the mode is in force before the first connection. */
 static int door_open(struct door *door, const struct sockaddr_un *address, const char *group)
 {
 	struct stat status;

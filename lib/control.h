@@ -3,8 +3,8 @@
  * The control socket: requests and replies are JSON objects, one a line (see weftctl(8)). A request
  * is {"command":"node list", ...arguments}; a reply is any number of {"part":...} and at the end
  * {"ok":true,"result":...} or {"ok":false,"error":"..."}; each line has "version". This header is
- * the only door to jansson. Rooms register rows of commands; a handler answers at once, later, or
- * piece by piece. Loop thread only.
+ * the only one that exposes jansson. Modules register rows of commands; a handler answers at once,
+ * later, or piece by piece. Loop thread only.
  */
 #ifndef LIB_CONTROL_H
 #define LIB_CONTROL_H
@@ -16,8 +16,8 @@
 #include "lib/row.h"
 
 struct control;
-struct control_request; /* one under way; freed by the reply that ends it, whatever the client did
-			 */
+/* A request under way; freed by the reply that ends it, also if the client is gone. */
+struct control_request;
 
 struct control_command {
 	const char *name; /* "node list" */
@@ -25,13 +25,13 @@ struct control_command {
 	 * later, ends the request with exactly one of control_reply, control_fail, control_stream.
 	 */
 	void (*handle)(void *ctx, struct control_request *request, const json_t *args);
-	/* CONTROL_LOOKS: also on the socket for those who may only look: it changes nothing, shows
-	 * nothing that is secret, and takes no long turn of the loop, such as reading a file. */
+	/* CONTROL_LOOKS: also on the read-only socket. Such a command changes nothing, shows no
+	 * secret, and takes no long turn of the loop, such as reading a file. */
 	enum { CONTROL_ACTS, CONTROL_LOOKS } does;
 };
 
-/* Binds path (mode 0660). -EADDRINUSE when another daemon answers there; a socket file that nobody
- * serves is replaced; -EEXIST when something else has that name. The path is copied. */
+/* Binds path (mode 0660), which is copied. -EADDRINUSE: another daemon answers there. -EEXIST:
+ * another kind of file has this name. A stale socket file is replaced. */
 int control_listen(struct loop *loop, const char *path, struct control **out);
 /* A second socket, for commands that change nothing. It has its own places for clients, and
  * requests of at most 4 KB. group NULL: all users may connect; else root, the group of that name
@@ -45,37 +45,40 @@ void control_free(struct control *control);
 void control_register(struct control *control, const struct control_command *rows, size_t count,
 		      void *ctx);
 
-/* Takes the reference. Parts wait in memory, and a client with too much waiting is dropped: what
- * may be long is streamed. */
+/* Sends one part; takes the reference to it. Parts wait in memory, and a client with too much
+ * unsent output is dropped: use control_stream() for long answers. */
 void control_part(struct control_request *request, json_t *part);
-/* Both end the request; the first takes the reference, NULL is null. */
+/* Ends the request with this result. Takes the reference; NULL is null. */
 void control_reply(struct control_request *request, json_t *result);
+/* Ends the request with a refusal, whose text has the object, the reason and the remedy. */
 void control_fail(struct control_request *request, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same where the result was written by lib/row.h, as one value; borrowed. */
+/* As control_reply(), with one value that lib/row.h wrote; borrowed. */
 void control_reply_row(struct control_request *request, const struct buffer *result);
 
-/* What next() of a stream has to say. */
+/* The result of a stream's next(). */
 enum stream_step {
 	STREAM_PART,  /* a part was written */
-	STREAM_END,   /* there is none any more: the request ends with a result that is null */
-	STREAM_LATER, /* none for now: it is asked again after control_resume() */
+	STREAM_END,   /* no more parts: the request ends with the result null */
+	STREAM_LATER, /* no part now: control_resume() continues */
 };
 
-/* Pulls parts as fast as the client reads. next() does a small piece of work and writes the
- * members of a part by lib/row.h, which are dropped unless it says that there is one.
- * finish(source) is called at the end, also when the client has gone. */
+/* Pulls parts as fast as the client reads. next() does a small piece of work and writes the members
+ * of a part by lib/row.h, which are dropped unless it returns STREAM_PART. finish(source) is called
+ * at the end, also if the client is gone. */
 void control_stream(struct control_request *request,
 		    enum stream_step (*next)(void *source, struct buffer *part),
 		    void (*finish)(void *source), void *source);
+/* Calls next() again after STREAM_LATER. Harmless if the stream is not paused. */
 void control_resume(struct control_request *request);
-/* True when the client has gone: work for it may stop, the request must still be ended. */
+/* True if the client is gone: work for it may stop, but the request must still be ended. */
 int control_gone(const struct control_request *request);
 
 /* The client's side, blocking, for weftctl. Sends request (borrowed), calls part() for each part,
  * and returns 0 with *result (new reference) or, for a refusal, -EREMOTEIO with *error (to be
- * freed). -ENOENT, -ECONNREFUSED: no daemon there. -ECONNRESET: it closed before the end. -EPROTO:
- * it said something else. part() borrows its argument; part NULL ignores them. */
+ * freed). -ENOENT, -ECONNREFUSED: no daemon there. -ECONNRESET: the connection closed before the
+ * end. -EPROTO: the answer is not of this protocol. part() borrows its argument; part NULL ignores
+ * the parts. */
 int control_call(const char *path, const json_t *request, void (*part)(void *ctx, json_t *part),
 		 void *ctx, json_t **result, char **error);
 

@@ -85,8 +85,8 @@ static int client_read_line(int fd, struct buffer *in, size_t *taken, char **lin
 	return 0;
 }
 
-/* What is refused by a weftd of another version may be for that: as after an upgrade, until it is
- * started again. */
+/* A weftd of another version may refuse a request for this reason only: after an upgrade, until the
+ * daemon is restarted. */
 static char *explain_refusal(const json_t *line, const char *text)
 {
 	const char *version = json_string_value(json_object_get(line, "version"));
@@ -99,7 +99,7 @@ static char *explain_refusal(const json_t *line, const char *text)
 		text, version, WEFT_VERSION);
 }
 
-/* What a line that ends the call means. */
+/* Evaluates a line that ends the call. */
 static int take_end(const json_t *line, json_t **result, char **error)
 {
 	const json_t *ok = json_object_get(line, "ok");

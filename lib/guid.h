@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* GUIDs and GIDs as people and the control socket see them. Pure; any thread. */
+/* GUIDs and GIDs as text, as logs and the control socket show them. Pure; any thread. */
 #ifndef LIB_GUID_H
 #define LIB_GUID_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * FNV-1a, 64 bits: a hash for maps, and a checksum against chance, not against malice. Begin with
- * HASH_SEED and feed each part to what came of those before. It stands on disks (store/db.c), so
- * it does not change. The map (lib/map.h) spreads keys itself; who takes low bits folds them first.
- * Pure, any thread.
+ * FNV-1a, 64 bits: a hash for maps, and a checksum against accidental damage, not against malice.
+ * Begin with HASH_SEED and pass the result on with each further part. Stored files contain it
+ * (store/db.c), so it must not change. The map (lib/map.h) spreads keys itself; a user of the low
+ * bits folds the upper bits first. Pure, any thread.
  */
 #ifndef LIB_HASH_H
 #define LIB_HASH_H

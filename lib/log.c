@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The log: one line of text and what it is about go to the journal as typed fields, or to stderr as
+ * The log: a line of text and its subject go to the journal as typed fields, or to stderr as
  *
  *	WARNING sm: link is flapping [node 0x0002c90300000001 "leaf 3" port 3 lid 5]
  *
  * Every component calls it, on the loop thread. It owns the levels of the components. Node
- *descriptions are bytes that a remote node chose, and they reach both the text and the fields:
- *whatever is not printable UTF-8 is written as \xNN, so no node can forge a line or steer a
- *terminal.
+ * descriptions are bytes that a remote node chose, and they reach both the text and the fields.
+ * Bytes that are not printable UTF-8 are written as \xNN, so no node can forge a line or control a
+ * terminal.
  */
 #include "lib/log.h"
 
@@ -23,7 +23,7 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#define SD_JOURNAL_SUPPRESS_LOCATION /* no CODE_FILE and the like: components are what matters */
+#define SD_JOURNAL_SUPPRESS_LOCATION /* no CODE_FILE etc.: the component is enough */
 #include <systemd/sd-journal.h>
 
 #include "lib/mem.h"
@@ -50,7 +50,7 @@ static const char *const level_names[] = {"EMERGENCY", "ALERT",	 "CRITICAL", "ER
 					  "WARNING",   "NOTICE", "INFO",     "DEBUG"};
 
 static bool to_journal;
-static uint64_t suppressed; /* told by the next line: log_allowed() was asked for it just before */
+static uint64_t suppressed; /* from log_allowed(); the next line shows it */
 
 static char last_error[LINE_BYTES];
 
@@ -155,7 +155,8 @@ const char *const *log_components(void)
 	return components;
 }
 
-/* Copies from, with what is not printable and the characters of also as \xNN; cut when too long. */
+/* Copies from to to. Unprintable bytes, and the characters of also, become \xNN. Cut to the size of
+ * to. */
 static void escape(char *to, size_t size, const char *from, const char *also)
 {
 	const char *end = to + size - 1;
@@ -255,7 +256,7 @@ static void compose(struct line *line, const char *text, uint64_t held_back,
 
 	line_add(line, "%s", text);
 	if (held_back)
-		line_add(line, " (%" PRIu64 " more like this since the last one)", held_back);
+		line_add(line, " (%" PRIu64 " similar lines were suppressed)", held_back);
 	for (size_t i = 0; i < fields->count; i++) {
 		const struct field *field = &fields->all[i];
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The log: to the journal with typed fields, or to stderr when there is none. It is the only door
- * to the journal. Each line belongs to the component whose source file wrote it (LOG_COMPONENT is
- * given by the Makefile) and has a syslog level; levels are kept by component and can be changed at
- * run time. Loop thread only (jobs do not log). Keys (M_Key, SM_Key, SA_Key) are never passed to
- * it.
+ * The log: to the journal with typed fields, or to stderr without a journal. This is the only file
+ * pair that uses the journal's API. Each line belongs to the component whose source file wrote it
+ * (the Makefile defines LOG_COMPONENT) and has a syslog level. Each component has a level, which
+ * can change at run time. Loop thread only (jobs do not log). Keys (M_Key, SM_Key, SA_Key) are
+ * never passed to it.
  */
 #ifndef LIB_LOG_H
 #define LIB_LOG_H
@@ -15,31 +15,33 @@
 
 #include "include/iba.h"
 
-/* What a line is about; each member that is set becomes a journal field. Zero or NULL: not set. */
+/* The object of a line; each member that is set becomes a journal field. Zero or NULL: not set. */
 struct log_subject {
-	const char *message_id; /* MESSAGE_ID: 32 hex digits, for what an operator acts on */
-	guid_t node_guid;	/* IB_NODE_GUID */
-	const char *node_desc;	/* IB_NODE_DESC */
-	int port;		/* IB_PORT, when node_guid is set and port > 0 */
-	lid_t lid;		/* IB_LID */
-	const char *role;	/* SM_ROLE */
-	uint64_t sweep;		/* SM_SWEEP */
-	const char *phase;	/* SM_PHASE */
+	/* MESSAGE_ID: 32 hex digits, for lines that require an operator's action. */
+	const char *message_id;
+	guid_t node_guid;      /* IB_NODE_GUID */
+	const char *node_desc; /* IB_NODE_DESC */
+	int port;	       /* IB_PORT, when node_guid is set and port > 0 */
+	lid_t lid;	       /* IB_LID */
+	const char *role;      /* SM_ROLE */
+	uint64_t sweep;	       /* SM_SWEEP */
+	const char *phase;     /* SM_PHASE */
 };
 
-/* A token bucket for what a remote node can cause: at most burst lines, refilled one per interval.
- */
+/* A token bucket for lines that a remote node can cause: at most burst lines, and one more per
+ * interval. */
 struct log_limit {
 	unsigned burst;
 	uint64_t interval_us;
 	unsigned used;
 	uint64_t last_us;
-	uint64_t suppressed; /* since the last line that passed; told with the next one */
+	uint64_t suppressed; /* since the last line that passed; the next line shows it */
 };
 
-/* Journal when stderr is connected to it (JOURNAL_STREAM) and it answers, stderr otherwise. */
+/* Uses the journal if stderr is connected to it (JOURNAL_STREAM) and it answers, else stderr. */
 void log_open(void);
-/* component NULL: all of them. -ENOENT for a component that does not exist, -EINVAL for a level. */
+/* Sets the level of a component; NULL: of all. Returns -ENOENT for an unknown component, -EINVAL
+ * for a level outside LOG_EMERG to LOG_DEBUG. */
 int log_set_level(const char *component, int level);
 int log_level(const char *component); /* or -ENOENT */
 /* The list of components, NULL terminated. */
@@ -47,20 +49,23 @@ const char *const *log_components(void);
 /* Levels in the words of journalctl -p, LOG_EMERG first, NULL terminated. */
 extern const char *const log_level_words[];
 
+/* Writes one line if the component's level allows it. subject may be NULL. The text has no newline.
+ * Use the macros below. */
 void log_write(int level, const char *component, const struct log_subject *subject,
 	       const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The text of the last line of LOG_ERR or worse that was written; "": there was none. */
+/* The text of the last line of LOG_ERR or worse; "" if there was none. */
 const char *log_last_error(void);
-/* Who hears each line whose subject has a message_id, whatever the levels are; fn NULL: nobody. It
- * may log nothing itself. What a limit has held back was not written, and is not heard either. */
+/* Receives each line whose subject has a message_id, at any level; it must not log. It does not
+ * receive lines that a limit suppressed. */
 typedef void log_heard_fn(void *ctx, int level, const struct log_subject *subject,
 			  const char *text);
+/* Sets the only receiver; fn NULL removes it. */
 void log_watch(log_heard_fn *fn, void *ctx);
-/* False, and counted, when the line should not be written now. Asked just before log_write(), and
- * for nothing but a line: the next one tells what this limit has held back. What else is to be
- * limited has a struct rate (lib/rate.h). */
+/* Returns false, and counts the line as suppressed, if the limit is reached. Call it directly
+ * before log_write(), and only for a line: the next line shows how many this limit suppressed. Use
+ * struct rate (lib/rate.h) for limits of other things. */
 bool log_allowed(struct log_limit *limit);
-/* The clock of the limits, for a simulation; NULL: CLOCK_MONOTONIC. */
+/* Sets the clock of the limits, for a simulation; NULL: CLOCK_MONOTONIC. */
 void log_set_clock(uint64_t (*now_us)(void *ctx), void *ctx);
 
 #ifndef LOG_COMPONENT

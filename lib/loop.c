@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The event loop over sd-event; every room that waits for something is called from here, on the one
- * loop thread. It owns the heap of timers, the list of deferred calls and the watches.
+ * The event loop over sd-event. It calls all handlers, on the one loop thread. It owns the heap of
+ * timers, the list of deferred calls and the watches.
  *
- * Two things differ from plain sd-event. All timers share one time source, armed for the earliest.
- * And sd-event always serves the ready source of the best priority, so a descriptor that is always
- * ready would starve the others: here a source that has been served steps behind all that have not,
- * until everything ready has had its turn or the loop would sleep. Within such a round the order is
- * LOOP_FIRST, timers, LOOP_NORMAL, LOOP_LATER: an answer that has come beats its own timeout.
+ * It differs from plain sd-event in two ways. All timers share one time source, armed for the
+ * earliest. And sd-event always serves the ready source of the best priority, so a descriptor that
+ * is always ready would starve the others. Here a source that was served ranks behind all sources
+ * that were not, until all ready sources were served or the loop would sleep. Within such a round
+ * the order is LOOP_FIRST, timers, LOOP_NORMAL, LOOP_LATER: a received answer is handled before its
+ * own time-out.
  */
 #include "lib/loop.h"
 
@@ -27,13 +28,13 @@
 
 enum {
 	PRIORITY_TIMERS = LOOP_FIRST + 5,
-	PRIORITY_SERVED = 1000, /* added to what has had its turn in this round */
+	PRIORITY_SERVED = 1000, /* added to a source that was served in this round */
 	SLOW_US = 2000,
 	NOTED_US = SLOW_US / 2, /* kept by name */
 	CPU_READ_AGE_US = 100,
 };
 
-/* What sd-event watches for us, with its part in the present round. */
+/* A source that sd-event watches for us, with its state in the present round. */
 struct source {
 	struct list served; /* in loop->served when it has had its turn */
 	struct loop *loop;
@@ -60,7 +61,7 @@ struct loop {
 	struct loop_core core;
 	sd_event *event;
 	struct source clock;
-	uint64_t clock_due_us; /* what the clock is armed for; UINT64_MAX: nothing */
+	uint64_t clock_due_us; /* due time of the clock source; UINT64_MAX: none */
 	struct list served;
 	struct list signals;
 	uint64_t began_us;	    /* the present callback, by the monotonic clock */
@@ -97,10 +98,10 @@ static void note_turn(struct loop *loop, const char *name, uint64_t used_us)
 	turn[i].slow += used_us > SLOW_US;
 }
 
-/* To ask for a thread's CPU time is a system call, which short callbacks would feel. Nobody uses
- * more of it than passes by the clock on the wall, which costs nothing to read: so the CPU time is
- * asked for when that says that a callback took long, and before one only when the last answer is
- * old. What it is charged too much is less than CPU_READ_AGE_US. */
+/* Reading the thread's CPU time is a system call, too slow for short callbacks. A callback uses no
+ * more CPU time than wall time, which costs nothing to read. So the CPU time is read only after a
+ * callback with a long wall time, and before a callback only if the last value is old. The
+ * resulting overcharge is less than CPU_READ_AGE_US. */
 static void cpu_read(struct loop *loop, uint64_t now_us)
 {
 	loop->cpu_us = loop_clock_us(CLOCK_THREAD_CPUTIME_ID);
@@ -181,8 +182,8 @@ static void round_take(struct source *source)
 	sd_event_source_set_priority(source->event_source, source->priority + PRIORITY_SERVED);
 }
 
-/* Runs the timers that are due. One that is armed meanwhile waits for the next turn, even when it
- * is due at once: it has a higher order, and a due time not before now. */
+/* Runs the timers that are due. A timer that a callback arms waits for the next turn, even if it is
+ * due at once. The reason: it has a higher order, and its due time is not before now. */
 static int clock_ready(sd_event_source *event_source, uint64_t due_us, void *arg)
 {
 	struct loop *loop = arg;
@@ -269,8 +270,8 @@ void loop_free(struct loop *loop)
 	free(loop);
 }
 
-/* Only the calls that were there before: those armed meanwhile wait until the kernel was asked for
- * news, so a call that defers itself again starves nobody. */
+/* Runs only the calls that were deferred before. Calls that these defer wait until the descriptors
+ * were polled, so a call that defers itself again starves no source. */
 static void deferred_run(struct loop *loop)
 {
 	struct list present;
@@ -286,8 +287,8 @@ static void deferred_run(struct loop *loop)
 	}
 }
 
-/* What prepare tells is ready was found earlier and has not had its turn. When there is nothing of
- * that, all that was ready has: the next round begins with what the kernel tells now. */
+/* The ready sources that prepare reports were found earlier and were not served yet. If there are
+ * none, the round is over: the next round begins with the sources that the kernel reports now. */
 static int wait_ready(struct loop *loop)
 {
 	int ready = sd_event_prepare(loop->event);

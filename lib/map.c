@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The hash map from 64-bit keys to pointers. Every room that finds things by GUID, LID or TID uses
- * it, on the thread that owns the map. A removal closes the gap by moving later members of the
- * probe run back, so there are no tombstones and a map that lives for months stays as fast as a
- * new one.
+ * The hash map from 64-bit keys to pointers, for lookups by GUID, LID or TID. It runs on the thread
+ * that owns the map. A removal closes the gap by moving later members of the probe run back. So
+ * there are no tombstones, and a map that is used for months does not become slower.
  */
 #include "lib/map.h"
 

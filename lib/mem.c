@@ -109,9 +109,9 @@ char *mem_printf(const char *format, ...)
 	return checked(length < 0 ? NULL : text);
 }
 
-/* Left alone, glibc takes the size of a large block that was freed for the least that is worth a
- * mapping of its own (mallopt(3), M_MMAP_THRESHOLD): all later ones up to 32 MB come from the heap,
- * which shrinks only from its end. */
+/* By default, glibc raises its threshold for mappings to the size of each large block that is freed
+ * (mallopt(3), M_MMAP_THRESHOLD). Then all later blocks up to 32 MB come from the heap, which
+ * shrinks only from its end. */
 void mem_give_back(void)
 {
 	mallopt(M_MMAP_THRESHOLD, MEM_LARGE_BYTES);
@@ -164,8 +164,8 @@ static struct block *block_new(struct arena *arena, size_t need)
 	return block;
 }
 
-/* Makes an empty block with room for need bytes the current one: a kept block when one is large
- * enough, moved to its place behind the present one, else a new one. */
+/* Makes an empty block with room for need bytes the current one: a kept block that is large enough,
+ * which moves behind the present block, else a new block. */
 static void arena_advance(struct arena *arena, size_t need)
 {
 	struct block **here = arena->current ? &arena->current->next : &arena->first;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Memory: allocation that never returns NULL, and arenas for what shares one lifetime.
+ * Memory: allocation that never returns NULL, and arenas for objects with the same lifetime.
  * Running out of memory aborts: systemd restarts the daemon and the standby takes over, which is
- * safer than a manager that goes on half. Any thread may allocate; one arena belongs to one thread.
+ * safer than a manager in an undefined state. Any thread may allocate; one arena belongs to one
+ * thread.
  */
 #ifndef LIB_MEM_H
 #define LIB_MEM_H
@@ -19,10 +20,12 @@ char *mem_strdup(const char *text);
  * programs that run long; call it before the start of any thread. */
 void mem_give_back(void);
 enum { MEM_LARGE_BYTES = 64 << 10 };
+/* As sprintf(), into memory that the caller frees. */
 char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* An arena: allocations that are freed all at once. */
 struct arena;
+/* An empty arena, without memory before the first allocation. Free it with arena_free(). */
 struct arena *arena_new(void);
 void arena_free(struct arena *arena); /* and all that came from it */
 void arena_reset(

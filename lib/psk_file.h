@@ -42,9 +42,10 @@ struct psk_list {
  * and the remedy, but no key. The caller wipes *out after use. */
 int psk_file_read(const char *path, struct psk_list *out, char why[STREAM_WHY_SIZE]);
 
-/* The key with this identity, and the key for connections to this host. NULL: there is no such key.
- * Borrowed. */
+/* The key with this identity, or NULL. Borrowed. */
 const struct psk *psk_named(const struct psk_list *keys, const char *identity);
+/* The key for connections to this host: of its own line, else of a line for all addresses, or NULL.
+ * Borrowed. */
 const struct psk *psk_for(const struct psk_list *keys, const struct host *peer);
 /* Whether the identity has the same key in both lists. */
 bool psk_stays(const struct psk_list *before, const struct psk_list *after, const char *identity);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A token bucket: how often something may be done that a remote node can cause. The limits of log
- * lines (lib/log.h) are such buckets; what the manager does has buckets of its own, so that it does
- * not depend on lines. Pure; any thread.
+ * A token bucket: a limit for actions that a remote node can cause. The limits of log lines
+ * (lib/log.h) are such buckets; other actions have buckets of their own, so that they do not depend
+ * on log lines. Pure; any thread.
  */
 #ifndef LIB_RATE_H
 #define LIB_RATE_H
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* At most burst times at once, and one more per interval. All zero but the first two: full. */
+/* At most burst times at once, and once more per interval. If only burst and interval_us are set,
+ * the bucket is full. */
 struct rate {
 	unsigned burst;
 	uint64_t interval_us; /* 0: never again */
@@ -18,7 +19,8 @@ struct rate {
 	uint64_t last_us;
 };
 
-/* Whether it may be done at now_us; true takes one from the bucket. now_us never goes back. */
+/* Whether the action is allowed at now_us; true takes a token from the bucket. now_us never
+ * decreases. */
 static inline bool rate_allows(struct rate *rate, uint64_t now_us)
 {
 	if (rate->used && rate->interval_us) {

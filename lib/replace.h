@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A file that is replaced as a whole: what is new is written under another name, and on the disk
- * before it takes the file's. So there is always a whole one, the one of before or the new one. It
- * waits for the disk: for jobs and for the end of a program. Any thread.
+ * A file that is replaced as a whole: the new content is written under another name and synced to
+ * the disk, then renamed. So there is always a complete file, with the old or the new content. It
+ * blocks on the disk: only for jobs and for the end of a program. Any thread.
  */
 #ifndef LIB_REPLACE_H
 #define LIB_REPLACE_H
 
 #include <stdio.h>
 
-/* Replaces path, by way of part in the same folder, with what write() prints; write() returns 0 or
- * -errno. 0 or -errno: then the file of before is there. Nobody but the owner may read the new one.
- */
+/* Replaces path with the output of write(), by way of part in the same folder; write() returns 0 or
+ * -errno. Returns 0, or -errno: then the old file is unchanged. Only the owner can read the new
+ * file. */
 int file_replace(const char *path, const char *part, int (*write)(FILE *file, const void *what),
 		 const void *what);
 
-/* After a crash the file of before may be there again until this has returned 0; else -errno. */
+/* Syncs the folder of path. Until this has returned 0, a crash may bring back the old file; else
+ * -errno. */
 int file_sync_name(const char *path);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading a file of a secret (lib/secret_file.h). What is judged is what was opened, not what the
- * name may stand for a moment later; O_NONBLOCK, since a pipe would wait for who writes to it.
+ * Reads a file that holds a secret (lib/secret_file.h). The checks apply to the open descriptor,
+ * because the name may lead to another file a moment later. O_NONBLOCK, since opening a pipe would
+ * block until a writer opens it.
  */
 #include "lib/secret_file.h"
 
@@ -45,7 +46,7 @@ static int refuse_unread(const struct refusal *refusal, int error)
 	char folder[FOLDER_MAX_BYTES];
 	const char *remedy = error == EACCES || error == EPERM ? CHOWN_IT
 			     : error == ENOENT ? "write the secret into it, or name another file"
-					       : "mend that, or name another file";
+					       : "resolve this error, or name another file";
 
 	if (error == EACCES && path_is_barred(refusal->path, sizeof(folder), folder))
 		return secret_file_refuse(
@@ -67,8 +68,7 @@ static int check_rights(int fd, const struct refusal *refusal)
 		return secret_file_refuse(refusal, -EINVAL,
 					  "it is no regular file: name one that is");
 	if (file.st_uid && file.st_uid != geteuid())
-		return secret_file_refuse(refusal, -EPERM,
-					  "it belongs to somebody else: " CHOWN_IT);
+		return secret_file_refuse(refusal, -EPERM, "its owner is another user: " CHOWN_IT);
 	if (file.st_mode & OTHERS)
 		return secret_file_refuse(refusal, -EPERM,
 					  "others may read or write it: chmod 600 it");

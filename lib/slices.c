@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slices: a deferred call that does so many units and defers itself again (slices.h). Work whose
- * data change each time before it is done would never end, so after some restarts one turn does it
- * all: long turns are logged, and work that never ends is worse.
+ * Slices: a deferred call that does a number of units and defers itself again (slices.h). Work
+ * whose data change before each end would never finish. So after some restarts one turn does it
+ * all: a long turn is logged, and is better than work that never ends.
  */
 #include "lib/slices.h"
 

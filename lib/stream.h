@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Streams of bytes between managers, and what carries them. lib/tls.c is one carrier; a simulation
- * brings another, of pipes with a virtual clock, so that the same code runs over both. Whoever uses
- * a stream sees it from the moment on when both ends have proved that they know the key.
+ * Byte streams between managers, and their carriers. lib/tls.c is a carrier; a simulation has
+ * another, made of pipes with a virtual clock, so that the same code runs over both. A user sees a
+ * stream only after both ends have proved that they know the key.
  *
- * Nothing here blocks. What is sent waits in memory until the peer takes it, so who sends much asks
- * how much waits, and goes on when told that it is little. Loop thread only.
+ * Nothing here blocks. Data wait in memory until the peer reads them. A user that sends much checks
+ * how many bytes wait, pauses, and continues with drained(). Loop thread only.
  */
 #ifndef LIB_STREAM_H
 #define LIB_STREAM_H
@@ -25,10 +25,10 @@ struct stream;
 
 /* Called on the loop, never from inside the functions below. */
 struct stream_user {
-	void (*opened)(void *ctx); /* of one that connects; NULL where it is accepted */
+	void (*opened)(void *ctx); /* of a connecting stream; NULL for accepted streams */
 	void (*received)(void *ctx, const uint8_t *bytes, size_t size); /* borrowed */
-	void (*drained)(void *ctx); /* less than STREAM_LOW_BYTES wait to be sent */
-	/* By the peer, or since it cannot go on: the last call; the stream is gone. */
+	void (*drained)(void *ctx); /* fewer than STREAM_LOW_BYTES wait to be sent */
+	/* The peer closed the stream, or it failed: the last call; the stream is gone. */
 	void (*closed)(void *ctx, const char *why);
 	void *ctx;
 };
@@ -36,14 +36,15 @@ struct stream_user {
 struct stream_ops {
 	void (*send)(struct stream *stream, const void *bytes, size_t size); /* copies */
 	size_t (*waiting)(const struct stream *stream);			     /* bytes */
-	/* The user hears nothing more. politely: what waits is sent before, for some seconds. */
+	/* No further call of the user follows. politely: the waiting data are sent first, for some
+	 * seconds. */
 	void (*close)(struct stream *stream, bool politely);
 };
 
 struct stream {
 	const struct stream_ops *ops;
 	struct stream_user user;
-	char peer[STREAM_PEER_SIZE]; /* its address, for people */
+	char peer[STREAM_PEER_SIZE]; /* its address, for logs and listings */
 	/* The name of the key that both ends have; empty: the carrier has no keys. */
 	char identity[STREAM_IDENTITY_SIZE];
 };
@@ -51,7 +52,7 @@ struct stream {
 struct stream_listener {
 	/* The callee fills stream->user before it returns. */
 	void (*accepted)(void *ctx, struct stream *stream);
-	/* Somebody came and was no peer. */
+	/* A connection was refused: it proved no key, or exceeded a limit. */
 	void (*refused)(void *ctx, const char *peer, const char *why);
 	void *ctx;
 };
@@ -59,13 +60,15 @@ struct stream_listener {
 struct stream_carrier;
 
 struct stream_carrier_ops {
-	/* Begins to connect to address. NULL, and the reason in why, when it is no address. */
+	/* Begins to connect to address. Returns NULL, and the reason in why, if it is no
+	 * address. */
 	struct stream *(*connect)(struct stream_carrier *carrier, const char *address,
 				  const struct stream_user *user, char why[STREAM_WHY_SIZE]);
-	/* One address a carrier; listener is copied. 0, or -errno and the reason in why. */
+	/* One address per carrier; listener is copied. Returns 0, or -errno and the reason in
+	 * why. */
 	int (*listen)(struct stream_carrier *carrier, const char *address,
 		      const struct stream_listener *listener, char why[STREAM_WHY_SIZE]);
-	void (*free)(struct stream_carrier *carrier); /* and all its streams, without a word */
+	void (*free)(struct stream_carrier *carrier); /* and all its streams, without closed() */
 };
 
 struct stream_carrier {

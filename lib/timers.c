@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The heap of timers: called by the loop that owns it, on the loop thread. Each timer knows its
- * place in the heap (from 1; 0 is not armed), so disarming needs no search: a fabric in bring-up
- * has a timer for each MAD under way, and nearly all of them are disarmed before they are due.
+ * place in the heap (from 1; 0: not armed), so disarming needs no search. During a bring-up each
+ * MAD under way has a timer, and nearly all of them are disarmed before they are due.
  */
 #include "lib/timers.h"
 

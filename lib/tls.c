@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A session goes through connecting, handshake, open, and leaving (what waits is still sent). One
- * function, tls_step(), does what its state and the socket allow, whenever the socket is ready or
- * somebody has something to send; what is closed is freed in a turn of its own, so that it may be
- * closed from inside of any call.
+ * A session passes the states connecting, handshake, open, and leaving (waiting data are still
+ * sent). One function, tls_step(), does the work that the state and the socket allow, each time the
+ * socket is ready or the user has data to send. A closed session is freed in a turn of its own, so
+ * that any call may close it.
  *
- * A stranger, which has not proved yet that it knows a key, costs little: a handshake has two
- * seconds, and nothing of it is kept. Handshakes from the addresses of known peers have places of
- * their own, so strangers from elsewhere cannot keep them out. The other addresses share a few
- * places, of which each has its part. Where a part is full a new stranger is turned away; where all
- * are full the oldest handshake ends.
+ * A stranger, which has not yet proved that it knows a key, costs little: a handshake has two
+ * seconds, and leaves no state. Handshakes from the addresses of known peers have reserved places,
+ * so strangers from other addresses cannot use them up. The other addresses share a few places, and
+ * each of them has a share. If its share is full, a new stranger is refused; if all places are
+ * full, the oldest handshake ends.
  */
 #include "lib/tls.h"
 
@@ -38,7 +38,8 @@ enum {
 	RECORD_BYTES = 16384,
 	RECORDS_A_TURN = 4,
 	ACCEPTS_A_TURN = 16,
-	BACKLOG = 128, /* what waits in the kernel: strangers must not fill it between two turns */
+	/* Connections that wait in the kernel: strangers must not fill it between two turns. */
+	BACKLOG = 128,
 };
 
 #define PRIORITIES                                                            \
@@ -178,8 +179,8 @@ static void send_bytes(struct stream *stream, const void *bytes, size_t size)
 	if (session->end + size > session->room) {
 		size_t left = tls_waiting(stream);
 
-		/* What GnuTLS has been given is given again with the same bytes, wherever they are.
-		 * Before the first bytes there is no buffer. */
+		/* GnuTLS requires a repeated call with the same bytes, at any address. Before the
+		 * first bytes there is no buffer. */
 		if (left)
 			memmove(session->out, session->out + session->begin, left);
 		session->begin = 0;
@@ -246,7 +247,7 @@ static void tls_receive(struct session *session)
 
 /* States */
 
-/* A peer has one session with its identity: an older one is from before it lost its power or its
+/* A peer has one session with its identity: an older session is from before it lost power or its
  * network, unless the key is stolen. */
 static void replace_others(struct session *session)
 {
@@ -265,7 +266,7 @@ static void replace_others(struct session *session)
 	}
 }
 
-/* Both ends have proved to know a key; GnuTLS says which one. */
+/* Both ends have proved that they know a key; GnuTLS reports which. */
 static void prove(struct session *session)
 {
 	const char *identity = gnutls_psk_server_get_username(session->gnutls);
@@ -360,7 +361,7 @@ static void ready(void *arg, uint32_t events)
 	if (session->state == CONNECTING)
 		connected(session);
 	tls_step(session, true);
-	/* What GnuTLS has taken off the socket nobody is told of any more. */
+	/* For data that GnuTLS has already read off the socket, epoll reports nothing. */
 	if (session->state == OPEN && gnutls_record_check_pending(session->gnutls))
 		loop_defer(&session->turn);
 }
@@ -520,7 +521,7 @@ static bool tls_is_peer(const struct tls *tls, const struct host *host)
 	return false;
 }
 
-/* The handshakes that compete with a new one, and the oldest of them. */
+/* The handshakes that compete with a new handshake, and the oldest of them. */
 struct rivals {
 	unsigned own; /* of its address */
 	unsigned all; /* of the same kind: of this known peer, or of all strangers from elsewhere */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * TLS 1.3 over TCP with keys that both ends know before (PSK, with ECDHE besides, so that a key
- * that becomes known later opens nothing that was recorded): a carrier of streams (lib/stream.h).
- * It is the only door to GnuTLS's sessions, and owns its sockets. Loop thread only.
+ * TLS 1.3 over TCP with keys that both ends know before: PSK with ECDHE, so that a key that is
+ * disclosed later does not open recorded sessions. It is a carrier of streams (lib/stream.h), the
+ * only user of GnuTLS's sessions, and owns its sockets. Loop thread only.
  *
- * Addresses are those of lib/address.h, keys those of lib/psk_file.h. A key
- * with an identity belongs to one peer: a second session with it ends the first session. If a
- * carrier listens on an address of its host, its own connections come from this address.
+ * Addresses are those of lib/address.h, keys those of lib/psk_file.h. A key with an identity
+ * belongs to one peer: a second session with it ends the first session. If a carrier listens on an
+ * address of its host, its own connections come from this address.
  */
 #ifndef LIB_TLS_H
 #define LIB_TLS_H
@@ -19,8 +19,8 @@ enum { TLS_PEERS_MAX = 8 };
 
 /* keys are copied. port: for addresses without one. */
 struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, uint16_t port);
-/* Reserves places for handshakes from the address of a peer, with or without a port. For the first
- * TLS_PEERS_MAX addresses; a text that is no address is ignored. */
+/* Reserves places for handshakes from the address of a peer, with or without a port. Only the first
+ * TLS_PEERS_MAX addresses count; a text that is no address is ignored. */
 void tls_expect(struct stream_carrier *carrier, const char *address);
 /* Replaces the keys. Sessions whose key is gone or has changed end. */
 void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys);

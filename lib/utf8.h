@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which bytes are text that may be shown: for whoever cleans what others have named. */
+/* Which bytes are printable UTF-8: for output of text that remote nodes chose. */
 #ifndef LIB_UTF8_H
 #define LIB_UTF8_H
 
 #include <stddef.h>
 
-/* Bytes of the printable UTF-8 character at text, of at most size; 0 when what stands there is not
- * one: a control character (also U+0080 to U+009F), an overlong form, a surrogate or a broken
- * sequence. Of a string size may be SIZE_MAX: its end is no character. The second byte's bounds are
- * those of table 3-7 of the Unicode standard. */
+/* Length in bytes of the printable UTF-8 character at text, at most size; 0 if there is none.
+ * Control characters (also U+0080 to U+009F), overlong forms, surrogates and broken sequences do
+ * not count. For a string size may be SIZE_MAX: its end is no character. The bounds of the second
+ * byte are those of table 3-7 of the Unicode standard. */
 static inline size_t utf8_printable(const unsigned char *text, size_t size)
 {
 	static const struct {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The pool of worker threads. The loop submits jobs; a worker runs each; an eventfd brings it back
- * to the loop, which calls done(). It owns the threads and the queues, under one lock that is held
- * only to take or hand in a piece of work. Whoever has nothing to do sleeps on a condition.
+ * The pool of worker threads. The loop submits jobs; a worker runs each; an eventfd returns it to
+ * the loop, which calls done(). The pool owns the threads and the queues, under one lock that is
+ * held only to take or hand in a piece of work. An idle worker sleeps on a condition.
  *
- * work_parallel() hangs up a counter from which the caller and whoever is idle draw slices. The
- * caller never waits for a slice that nobody has begun: when all workers are busy, or inside other
- * parallel sections, it does all of them itself. So sections may nest and cannot deadlock. The
+ * work_parallel() publishes a counter from which the caller and idle workers draw slices. The
+ * caller never waits for a slice that no thread has begun: if all workers are busy, or inside other
+ * parallel sections, it does all slices itself. So sections may nest and cannot deadlock. The
  * bounds of slices depend on the count alone, so that no result can depend on the number of
  * workers.
  */
@@ -108,7 +108,7 @@ static void job_run(struct work_pool *pool, struct work_job *job)
 	job_finished(pool, job);
 }
 
-/* What has begun is brought to its end before something new begins: sections come before jobs. */
+/* Sections come before jobs: work that has begun ends before new work begins. */
 static void *worker(void *arg)
 {
 	struct work_pool *pool = arg;

@@ -95,7 +95,7 @@ all_are_known() {
 		printf '{"command":"%s"}\n' "$words" | perl -MIO::Socket::UNIX -e '
 			my $s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die; print $s <STDIN>; $s->flush; print scalar <$s>' \
 			"$work/sm.run/control-ro.sock" >asked.out
-		grep -qE 'which only looks|unknown command|no command' asked.out || fail "$words has no goal here: $(cut -c 1-200 asked.out)"
+		grep -qE 'read-only socket|unknown command|no command' asked.out || fail "$words has no goal here: $(cut -c 1-200 asked.out)"
 	done < <("$BUILD/weftctl" --help | sed -n '/^Commands:/,$ s/^  \([a-z][a-z]*\( [a-z][a-z]*\)*\).*/\1/p' | grep -vxE 'help|completion|import opensm')
 }
 

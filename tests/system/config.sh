@@ -136,7 +136,7 @@ tells_rights_of_keys() {
 	chown 4242 key
 	checked 0 '^configuration ok$' as_root -o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\"" || return 1
 	! matches warning checked.txt || because "it warns: $(cat checked.txt)" || return 1
-	checked 1 'ha_psk_file: .*key: it belongs to somebody else' "$BUILD/weftd" -c /dev/null --check-config \
+	checked 1 'ha_psk_file: .*key: its owner is another user' "$BUILD/weftd" -c /dev/null --check-config \
 		-o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\""
 }
 

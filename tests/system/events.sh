@@ -206,7 +206,7 @@ only_looks() {
 	for command in sweep reroute 'partition add 0x9' 'log level err' 'save -' 'config reload' 'route engine updn' 'keys rotate'; do
 		# shellcheck disable=SC2086 # words are meant
 		! "$BUILD/weftctl" -s "$ro" $command >refused.txt 2>refused.err || because "$command is not refused" || return 1
-		matches "is not for this socket, which only looks; give it to $work/daemon.run/control.sock" refused.err ||
+		matches "is not available on the read-only socket: use $work/daemon.run/control.sock" refused.err ||
 			because "$command says: $(cat refused.err)" || return 1
 	done
 	ctl daemon partition list | grep -q 0x0009 && because "the partition was made all the same"

@@ -195,7 +195,7 @@ static void test_limit_tells(void)
 	CU_ASSERT_STRING_EQUAL(written,
 			       "ERROR test: storm 1\n"
 			       "ERROR test: other\n"
-			       "ERROR test: storm 2 (9 more like this since the last one) [lid 7]\n"
+			       "ERROR test: storm 2 (9 similar lines were suppressed) [lid 7]\n"
 			       "ERROR test: other\n");
 }
 

@@ -79,7 +79,7 @@ static void test_owner(void)
 	write_it("1234567", 0600);
 	CU_ASSERT_FATAL(!chown(path, SOMEBODY, (gid_t)-1));
 	CU_ASSERT_EQUAL(read_it(path, text, &size, why), -EPERM);
-	CU_ASSERT_PTR_NOT_NULL(strstr(why, "it belongs to somebody else: " CHOWN));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "its owner is another user: " CHOWN));
 	CU_ASSERT_FATAL(!seteuid(SOMEBODY));
 	CU_ASSERT_EQUAL(read_it(path, text, &size, why), 0);
 	CU_ASSERT_FATAL(!seteuid(0) && !chown(path, 0, (gid_t)-1) && !seteuid(SOMEBODY));

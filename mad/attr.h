@@ -168,24 +168,25 @@ static inline void attr_decode(const struct format *format, const uint8_t *wire,
 	format_decode(format, wire, to);
 }
 
-/* What an encoded VLCap or OperationalVLs (1-5) means, the VLs 0 and up; 0 when unknown. */
+/* The number of VLs of an encoded VLCap or OperationalVLs (1-5); 0 if unknown. */
 unsigned vls_of(uint8_t encoded);
-/* What an encoded NeighborMTU or MTUCap (1-5) means in bytes; 0 when unknown. */
+/* The bytes of an encoded NeighborMTU or MTUCap (1-5); 0 if unknown. */
 unsigned mtu_bytes(uint8_t encoded);
 /* The rate of a link in the encoding of PathRecord:Rate, from its active width and speeds. 0 when
  * they are unknown. */
 uint8_t port_rate(const struct port_info *info);
-/* Gb/s times 10 of such an encoding, whose values are not in the order of rates; 0 when unknown. */
+/* Gb/s times 10 of an encoded PathRecord:Rate; 0 if unknown. The encodings do not ascend with the
+ * rates. */
 unsigned rate_deci_gbps(uint8_t rate);
-/* Writes "4x EDR" style words to text, "unknown" when they are; returns text. PortInfo shows FDR10
- * as QDR, and so does this where ext, which is NULL or all 0 where it is not known, does not say
- * more. Their rates are the same (the kernel's drivers/infiniband/core/sysfs.c: 10 Gb/s a lane). */
+/* Writes "4x EDR" or similar to text, "unknown" if the speed is; returns text. PortInfo shows FDR10
+ * as QDR; ext, which may be NULL or all 0 if unknown, tells them apart. Their rates are the same
+ * (the kernel's drivers/infiniband/core/sysfs.c: 10 Gb/s a lane). */
 char *port_speed_text(const struct port_info *info, const struct ext_port_info *ext, char text[24]);
 /* Whether OpenSM sends ExtendedPortInfo to such a device (osm_subnet.c,
  * is_mlnx_ext_port_info_supported()): others may not answer. */
 bool node_has_ext_port_info(const struct node_info *info);
-/* Whether a link is narrower or slower than both of its ends can; then writes what it could be, as
- * port_speed_text() does. False where that is not known. */
+/* Whether a link is narrower or slower than both of its ends support; then could has the possible
+ * speed, as port_speed_text() writes it. False if the capabilities are unknown. */
 bool port_below(const struct port_info *a, const struct port_info *b, char could[24]);
 
 /* The description as a terminated string of printable UTF-8: each byte that is a control character

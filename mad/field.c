@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The one loop that every codec of a MAD attribute or SA record goes through: rows in, struct or
- * wire out. Called for each SMP and each record, so a number is never walked bit by bit: it is one
- * big-endian load of 1, 2, 4 or 8 bytes, a shift and a mask. Such a load may take in bytes of the
- * neighbours; it ends with the field's last byte (or begins with the wire's first), so that it
- * never reads beyond either end. Owns nothing, keeps nothing; any thread.
+ * The loop through which every codec of a MAD attribute or SA record goes: rows in, struct or wire
+ * out. It runs for each SMP and each record, so a number is not read bit by bit: it is one
+ * big-endian load of 1, 2, 4 or 8 bytes, a shift and a mask. Such a load may include bytes of the
+ * neighbours. It ends with the field's last byte (or begins with the wire's first), so it never
+ * reads beyond either end. No state; any thread.
  */
 #include "mad/field.h"
 

@@ -74,10 +74,12 @@ struct format {
  * rest; encode writes every bit that has a row and leaves the rest, so clear the buffer first.
  * Values wider than their field are cut. */
 void format_decode(const struct format *format, const uint8_t *wire, void *to);
+/* See above. Both are for a struct of format->struct_size bytes. */
 void format_encode(const struct format *format, const void *from, uint8_t *wire);
 
-/* One number by itself, from or to a struct; index into format->fields, of a FIELD_UINT row. */
+/* One number of a struct; index is that of a FIELD_UINT row in format->fields. */
 uint64_t format_get(const struct format *format, size_t index, const void *from);
+/* Sets this number; a value wider than the member is cut. */
 void format_put(const struct format *format, size_t index, void *to, uint64_t value);
 
 /* True when the struct members that field describes are equal in a and b. */

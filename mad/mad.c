@@ -261,8 +261,9 @@ bool rmpp_is_active(const uint8_t *mad)
 	return mad[1] == CLASS_SUBN_ADM && mad[26] & RMPP_ACTIVE;
 }
 
-/* Active: one message, as its own first and last segment. Who cuts it into more (the kernel does
- * for class 3) needs the active flag alone and writes the rest anew. Not active: all zero. */
+/* Active: one message, as its own first and last segment. A sender that splits it into segments
+ * (the kernel does for class 3) needs only the active flag and writes the rest itself. Not active:
+ * all zero. */
 void rmpp_header_encode(uint8_t *mad, bool active)
 {
 	memset(mad + 24, 0, 12);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What every management datagram begins with, and what SMPs and SA MADs have after that: chapters
- * 13.4.3, 14.2.1 and 15.2.1.1 of the specification. Network order ends here and in sma/. Pure
- * functions over 256-byte buffers that belong to the caller.
+ * The common header of management datagrams, and the headers of SMPs and SA MADs that follow it:
+ * chapters 13.4.3, 14.2.1 and 15.2.1.1 of the specification. Network byte order exists only in mad/
+ * and sma/. Pure functions over 256-byte buffers that belong to the caller.
  */
 #ifndef MAD_MAD_H
 #define MAD_MAD_H
@@ -28,14 +28,15 @@ struct mad_header {
 
 void header_decode(const uint8_t *mad, struct mad_header *header); /* needs MAD_HEADER_SIZE bytes */
 void header_encode(const struct mad_header *header, uint8_t *mad);
-/* How an answer to method is called, 0 when none is expected (a Trap's is TrapRepress). */
+/* The method of the response to method; 0 if none is expected (that of a Trap is TrapRepress). */
 uint8_t method_response(uint8_t method);
-/* "Get", "SubnAdmGetTable", ... for the log; and "PortInfo", "PathRecord", ... . Never NULL. */
+/* "Get", "SubnAdmGetTable" and so on, for the log. Never NULL. */
 const char *method_name(uint8_t mgmt_class, uint8_t method);
+/* "PortInfo", "PathRecord" and so on, for the log; "unknown" if it is. Never NULL. */
 const char *attr_name(uint8_t mgmt_class, uint16_t attr_id);
 
-/* Busy now: a request was discarded, and may be sent again (13.4.7). That is no refusal, so nothing
- * is to be remembered of it. */
+/* Busy: the request was discarded, and may be sent again (13.4.7). This is no refusal, so do not
+ * record it as one. */
 static inline bool status_is_busy(uint16_t status)
 {
 	return status & STATUS_BUSY;
@@ -47,7 +48,7 @@ struct route_path {
 	uint8_t port[HOPS_MAX + 1];
 };
 
-/* Where in an SMP; the data is at SMP_DATA_OFFSET. */
+/* Offsets in an SMP; the data are at SMP_DATA_OFFSET. */
 enum {
 	SMP_M_KEY_OFFSET = 24,
 	SMP_DR_SLID_OFFSET = 32,
@@ -68,14 +69,16 @@ struct sa_header {
 	uint64_t component_mask;
 };
 
-/* Both take SUBN_ADM_HEADER_SIZE bytes and leave what is before the SM_Key. */
+/* Reads SUBN_ADM_HEADER_SIZE bytes of mad. */
 void sa_header_decode(const uint8_t *mad, struct sa_header *header);
+/* Writes SM_Key to component mask; the bytes before them stay. */
 void sa_header_encode(const struct sa_header *header, uint8_t *mad);
 
 /* RMPP header at 24: version, type, time/flags, status, segment, payload length. */
 enum rmpp_flags { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
 /* Whether an SA MAD of at least SUBN_ADM_HEADER_SIZE bytes is RMPP; false for every other class. */
 bool rmpp_is_active(const uint8_t *mad);
+/* Writes an RMPP header: of a message of one segment if active, else all zero. See mad.c. */
 void rmpp_header_encode(uint8_t *mad, bool active);
 
 #endif

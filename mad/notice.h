@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a Notice's 54 bytes of data details say, by trap number: chapter 14.2.5.1 of the
- * specification. Used by the manager for traps that came, by the SA for the notices it reports, by
- * software agents for the traps they send. Pure functions.
+ * The 54 bytes of data details of a Notice, by trap number: chapter 14.2.5.1 of the specification.
+ * Used by the manager for received traps, by the SA for the notices that it reports, by software
+ * agents for the traps that they send. Pure functions.
  */
 #ifndef MAD_NOTICE_H
 #define MAD_NOTICE_H
@@ -24,7 +24,7 @@ enum notice_type {
 /* Notice:ProducerType of a generic notice is an enum node_type, or this for the SA's own. */
 enum { NOTICE_PRODUCER_CLASS_MANAGER = 4 };
 
-/* 64-67: the end port, or the multicast group, that came or went. */
+/* 64-67: the end port, or the multicast group, that appeared or disappeared. */
 struct notice_gid {
 	uint8_t gid[GID_SIZE];
 };
@@ -40,7 +40,7 @@ struct notice_threshold {
 	uint8_t port_num;
 };
 
-/* 144: the capability mask, or with other_local_changes what change_flags tell, changed there. */
+/* 144: the capability mask changed; with other_local_changes, what change_flags names. */
 struct notice_local_changes {
 	lid_t lid;
 	uint8_t other_local_changes;
@@ -65,16 +65,16 @@ struct notice_system_image_guid {
 	guid_t system_image_guid;
 };
 
-/* 256: an SMP with a wrong M_Key came, from lid where the agent knows that: Linux's drivers tell
- * their own LID there. The members after it are of that SMP. */
+/* 256: an SMP with a wrong M_Key arrived from lid, if the agent knows it: Linux's drivers put their
+ * own LID there. The other members are those of that SMP. */
 struct notice_bad_m_key {
 	lid_t lid, dr_slid;
 	uint8_t method;
 	uint16_t attr_id;
 	uint32_t attr_mod;
 	uint64_t m_key;
-	uint8_t dr_notice;	   /* it was directed: what follows is valid */
-	uint8_t dr_path_truncated; /* the return path was longer than what is here */
+	uint8_t dr_notice;	   /* the SMP was directed: the members below are valid */
+	uint8_t dr_path_truncated; /* the return path was longer than dr_return_path */
 	uint8_t dr_hop_count;	   /* 6 bits; bound it before it indexes the path */
 	uint8_t dr_return_path[30];
 };
@@ -90,8 +90,7 @@ struct notice_bad_key {
 
 /* 259: the same, seen by an external port of a switch. */
 struct notice_switch_bad_p_key {
-	uint16_t data_valid; /* which of the members that follow the switch could tell; enum
-				notice_data_valid */
+	uint16_t data_valid; /* enum notice_data_valid: which of the members below are valid */
 	lid_t lid1, lid2;
 	pkey_t p_key;
 	uint8_t sl;
@@ -113,7 +112,7 @@ enum notice_data_valid {
 	DATA_VALID_GID2 = 0x0100,
 };
 
-/* Which member: what the trap number says. */
+/* The trap number selects the member. */
 union notice_details {
 	struct notice_gid gid;				 /* 64-67 */
 	struct notice_link_state link_state;		 /* 128 */
@@ -128,15 +127,15 @@ union notice_details {
 /* The format of a generic trap's data details, 54 bytes; NULL when the number is unknown. */
 const struct format *notice_details_format(uint16_t trap_number);
 
-/* Whether a notice, or a subscription to such, is of security: only who gave the SA key hears of
- * those (traps 256-259, and the type). */
+/* Whether a notice, or a subscription to it, is of security (traps 256-259, and the type): only
+ * clients that gave the SA key receive these. */
 bool notice_is_security(bool is_generic, uint16_t type, uint16_t trap_number);
 
 /* Reads the details. False, and details untouched, when the notice is a vendor's or unknown. */
 bool notice_details_decode(const struct notice *notice, union notice_details *details);
 
-/* The LID in the details that must be one of the agent's own that sent the notice: traps 128-131,
- * 144, 145 and 259. LID_NONE: these details name none, or the agent left it zero. */
+/* The LID in the details that must be a LID of the agent that sent the notice: traps 128-131, 144,
+ * 145 and 259. LID_NONE: these details have no such LID, or the agent left it zero. */
 lid_t notice_own_lid(const struct notice *notice, const union notice_details *details);
 
 /* Fills a generic notice with the type that belongs to its number; the number must be known. The

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The pace; see mad/pace.h. That a directed SMP is handed to the SMI of each switch, in both
- * directions, is in the InfiniBand specification, volume 1, 14.2.2 (the port that receives one with
- * a permissive DLID passes it to the SMI at port 0); Linux shows what that means where a switch
- * runs it, handle_smi() in drivers/infiniband/core/mad.c: one work queue for what is forwarded and
- * for what the agent answers. Called by mad/window.c.
+ * The pace; see mad/pace.h. A switch hands a directed SMP to its SMI in both directions: InfiniBand
+ * specification, volume 1, 14.2.2 (the port that receives an SMP with a permissive DLID passes it
+ * to the SMI at port 0). Linux shows the consequence for a switch that runs it, handle_smi() in
+ * drivers/infiniband/core/mad.c: one work queue for forwarded SMPs and for the agent's answers.
+ * Called by mad/window.c.
  */
 #include "mad/pace.h"
 
@@ -67,10 +67,10 @@ void pace_sent(struct pace *pace, unsigned hops, uint64_t now_us)
 	pace->busy_us = (pace->busy_us > now_us ? pace->busy_us : now_us) + charge_us;
 }
 
-/* The median of what each further hop adds: it does not matter that the devices at one distance
- * answer sooner or later than those at another. Where there are only one or two switches on a way,
- * adapters that answer late look like a slow switch. So the second switch counts where it answers
- * as late as the first or later, and no passage is longer than PASSAGE_MAX_US. */
+/* The median of the time that each further hop adds, so a distance whose devices answer sooner or
+ * later than others does not matter. If a route has only one or two switches, adapters that answer
+ * late look like a slow switch. So the second switch counts only if it answers as late as the first
+ * or later, and no passage is longer than PASSAGE_MAX_US. */
 static uint32_t find_passage(const struct pace *pace)
 {
 	int64_t steps[HOPS_MAX] = {0}, step, first;
@@ -94,8 +94,8 @@ static uint32_t find_passage(const struct pace *pace)
 	return step >= PASSAGE_MIN_US ? (uint32_t)step : 0;
 }
 
-/* Follows the short delays sooner than the long ones: some agents are slower than others, and only
- * what all answers have in common comes from the first switch. */
+/* Follows short delays faster than long delays: some agents are slower than others, and only the
+ * delay that all answers have in common is that of the first switch. */
 static void note_queue(struct pace *pace, uint64_t delay_us)
 {
 	uint64_t queue = delay_us * ONE / pace->passage_us;

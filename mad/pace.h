@@ -36,8 +36,9 @@ struct pace {
 /* Also discards all measurements, since routes and switches change. */
 void pace_init(struct pace *pace, uint64_t now_us);
 /* Whether the next SMP over so many hops (1 to HOPS_MAX) should be alone on the wire, to measure
- * the round trip. Call pace_try() for each such attempt, successful or not. */
+ * the round trip. */
 bool pace_wants_alone(const struct pace *pace, unsigned hops);
+/* Counts an attempt to measure; call it for each SMP that pace_wants_alone(), successful or not. */
 void pace_try(struct pace *pace, unsigned hops);
 /* How long the next SMP has to wait; 0: not at all. */
 uint64_t pace_wait_us(struct pace *pace, uint64_t now_us);

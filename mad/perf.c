@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The wire formats of the performance management attributes, row by row as chapters 16.1.3 and
- * 16.1.4 have them and the kernel's rdma/ib_pma.h and libibmad's fields.c restate them; rows are
- * written as in mad/attr.c. They begin at PERF_DATA_OFFSET of a MAD. tests/unit/mad/test_perf.c
- * judges each row. Constants; any thread.
+ * The wire formats of the performance management attributes: chapters 16.1.3 and 16.1.4, as the
+ * kernel's rdma/ib_pma.h and libibmad's fields.c restate them. Rows are written as in mad/attr.c.
+ * They begin at PERF_DATA_OFFSET of a MAD. tests/unit/mad/test_perf.c checks each row. Constants;
+ * any thread.
  */
 #include "mad/perf.h"
 
@@ -36,7 +36,7 @@ static const struct field port_counters_fields[] = {
 };
 #undef ROW
 
-/* PortCountersExtended: 16.1.4.11. What an agent without CounterSelect2 has comes first. */
+/* PortCountersExtended: 16.1.4.11. First the counters of agents without CounterSelect2. */
 #define ROW(member, name, bit, width) FIELD(struct port_counters_extended, member, name, bit, width)
 static const struct field port_counters_extended_fields[] = {
 	ROW(port_select,                      "PortSelect",                      8,  8),

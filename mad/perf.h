@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Performance management (class 4): its attributes in host order with their wire formats, and the
- * counts that a software agent keeps of a port for them. The formats serve whoever asks ports for
- * their counters; the counts are written by sim/packet.c for each link that a packet passes, by
- * sma/agent_link.c where a link is lost, and read and reset by sma/agent_perf.c.
+ * counts that a software agent keeps of a port. pm/ uses the formats to read the counters of ports.
+ * The counts are written by sim/packet.c for each link that a packet passes and by sma/agent_link.c
+ * when a link is lost; sma/agent_perf.c reads and resets them.
  *
  * The order of both kinds of counts is that of their bits in CounterSelect: chapters 16.1.3.5 and
  * 16.1.4.11, as restated in the kernel's rdma/ib_pma.h and libibmad.
@@ -102,16 +102,17 @@ enum port_traffic {
 	PORT_TRAFFICS
 };
 
-/* What a port has counted; all zero after a reset. */
+/* The counts of a port; all zero after a reset. */
 struct port_counts {
 	/* Since the last Set(PortCountersExtended); xmit_wait in ticks. */
 	uint64_t traffic[PORT_TRAFFICS], error[PORT_ERRORS], xmit_wait;
-	/* What PortCounters shows beyond these, modulo 2^64: it is reset apart from them. */
+	/* PortCounters shows the counts above plus these, modulo 2^64, because it is reset
+	 * separately. */
 	uint64_t traffic_beyond[TRAFFIC_SHORT], error_beyond[PORT_ERRORS], wait_beyond;
 };
 
-/* A packet of so many 4-byte words has left a port, or has come to it. All VLs count, VL15 too:
- * only link packets do not. */
+/* Counts a packet of so many 4-byte words that left a port, or arrived there. All VLs count, VL15
+ * too; only link packets do not. */
 static inline void port_count_xmit(struct port_counts *counts, unsigned words, bool multicast)
 {
 	counts->traffic[TRAFFIC_XMIT_DATA] += words;

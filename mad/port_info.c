@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the encoded values of PortInfo mean: lanes, speeds, rates, VLs, MTUs, and the node's
- * description as text that can be printed. Used wherever paths are computed and ports are shown.
- * Tables and lookups; a value that no table knows gives 0 or "unknown", for devices may be newer
- * than this text. Pure functions; any thread.
+ * The encoded values of PortInfo (lanes, speeds, rates, VLs, MTUs), and the node's description as
+ * printable text. Used wherever paths are computed and ports are shown. Tables and lookups; a value
+ * that no table has gives 0 or "unknown", because devices may be newer than this code. Pure
+ * functions; any thread.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +19,9 @@ static const struct {
 
 /*
  * The active speed of a lane, newest member first: a port that runs at an extended speed may show
- * 10 Gb/s in LinkSpeedActive beside it, so the first row that matches is the speed of the link. The
- * capability bits that announce the extended members are not asked: switches show them for port 0
- * only, and who does not know these members sends 0 there. Beside each stands the member that says
- * whether a port could.
+ * 10 Gb/s in LinkSpeedActive, so the first row that matches is the speed of the link. The
+ * capability bits of the extended members are not checked: switches show them for port 0 only, and
+ * a device without these members sends 0. Beside each stands the member with the supported speeds.
  */
 enum { QDR_DECI_GBPS = 100 };
 #define MEMBERS(active, supported) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The estimate of RFC 6298 (section 2), with its gains: 1/8 for the mean, 1/4 for the deviation.
- * Pure; called by mad/window.c. Nothing is zero: a mean of 0 would mean that none is known. */
+ * Pure; called by mad/window.c. Neither value becomes 0, because a mean of 0 means no sample. */
 #include "mad/rtt.h"
 
 enum { SAMPLE_MAX_US = 60000000, DEVIATIONS = 4, FAR_TOO_LONG = 8 };

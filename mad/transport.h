@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How MADs leave and arrive: the one door from the manager to a fabric. mad/umad.c is the real one,
- * over libibumad; a simulation gives another. A transport knows addresses and bytes, no requests:
- * matching answers to requests is mad/txn.c. Loop thread only.
+ * Sends and receives MADs: the manager's only access to a fabric. mad/umad.c is the real transport,
+ * over libibumad; a simulation has another. A transport knows addresses and bytes, no requests:
+ * mad/txn.c matches answers to requests. Loop thread only.
  */
 #ifndef MAD_TRANSPORT_H
 #define MAD_TRANSPORT_H
@@ -20,12 +20,12 @@ struct mad_grh {
 	uint8_t hop_limit, traffic_class, sgid_index;
 };
 
-/* The other end of a MAD: where to send it, or where it came from with how it reached us. A reply
- * to an address as received goes back by the same QPN, P_Key index, SL, path bits and GRH. */
+/* The other end of a MAD: the destination, or the source with the way on which it arrived. A reply
+ * to an address as received uses the same QPN, P_Key index, SL, path bits and GRH. */
 struct mad_addr {
 	lid_t lid; /* LID_PERMISSIVE for a directed route from the first hop */
 	uint32_t qpn;
-	uint32_t q_key; /* of where it is sent; 0: QP1's. Unknown of what was received */
+	uint32_t q_key; /* of the destination; 0: that of QP1. Unknown for a received MAD */
 	uint8_t sl;
 	uint8_t path_bits; /* of our own LID */
 	uint16_t pkey_index;
@@ -41,14 +41,15 @@ struct transport_port {
 };
 
 struct transport_user {
-	/* A MAD came; bytes are borrowed. size is at least MAD_HEADER_SIZE; larger than MAD_SIZE
-	 * for a message that RMPP has put together. */
+	/* A MAD arrived; bytes are borrowed. size is at least MAD_HEADER_SIZE; larger than MAD_SIZE
+	 * for a reassembled RMPP message. */
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
-	/* The kernel gave up waiting for an answer; only the header came back. */
+	/* The kernel's time-out for an answer expired; only the header comes back. */
 	void (*timed_out)(void *ctx, const uint8_t header[MAD_HEADER_SIZE]);
-	/* The device has gone: nothing comes until back(), and what was under way never does. */
+	/* The device was removed: nothing arrives until back(), and requests under way get no
+	 * answer. */
 	void (*gone)(void *ctx, int error);
-	/* It is there again, as new; or another port is, which transport->port names. */
+	/* The device is back, without state; or another port, which transport->port names. */
 	void (*back)(void *ctx);
 	void *ctx;
 };
@@ -57,24 +58,24 @@ struct transport {
 	const struct transport_ops *ops;
 	struct transport_user user; /* set before the loop runs */
 	struct transport_port port;
-	bool gone; /* the device has: to send is -ENODEV */
+	bool gone; /* the device was removed: sending returns -ENODEV */
 };
 
 struct transport_ops {
-	/* Sends one MAD of mgmt class 0x01, 0x81, 0x03 or 0x04. timeout_ms > 0: an answer is
-	 * expected, and the lower 32 bits of the TID must be unique among what is under way; 0:
-	 * none. At most 128 SMPs and 128 Reports should be under way. 0 or -errno. */
+	/* Sends a MAD of management class 0x01, 0x81, 0x03 or 0x04. timeout_ms > 0: an answer is
+	 * expected, and the lower 32 bits of the TID must be unique among requests under way; 0:
+	 * none. At most 128 SMPs and 128 Reports should be under way. Returns 0 or -errno. */
 	int (*send)(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
 		    size_t size, unsigned timeout_ms);
-	/* The same of a message that may be long, such as an RMPP table, and expects no answer. mad
-	 * is the heap's and the transport's from now on, also after an error; what fails later
-	 * is the transport's to log. NULL: send() does as well. */
+	/* Sends a message that may be long, such as an RMPP table, and expects no answer. mad is
+	 * from the heap; the transport owns it from now on, also after an error, and logs a later
+	 * failure. NULL: send() is used. */
 	int (*give)(struct transport *transport, const struct mad_addr *to, uint8_t *mad,
 		    size_t size);
-	/* Makes the port show IsSM, or not any more. -EBUSY when another program holds it. */
+	/* Sets or clears IsSM of the port. -EBUSY if another program has set it. */
 	int (*set_issm)(struct transport *transport, bool on);
-	/* The link is down: goes on, with gone() and back(), at another port that it may use and
-	 * whose link is up. False: there is none. NULL: there never is. */
+	/* The link is down: continues, with gone() and back(), at another allowed port whose link
+	 * is up. False: there is none. NULL: not supported. */
 	bool (*move)(struct transport *transport);
 	void (*close)(struct transport *transport);
 };

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Transactions over a transport. A request lives in a slot; the lower half of its TID is the slot's
- * number and the slot's generation, so that an answer is matched without a search and one that
- * comes after its slot was used again is told apart. The upper half belongs to the kernel (umad
- * writes the agent's number there). Every slot has a watchdog a little beyond the kernel's own
- * time-out, since a send that fails after the kernel took it never comes back, and ibsim knows no
- * time-outs at all.
+ * Transactions over a transport. A request occupies a slot; the lower half of its TID is the slot's
+ * number and the slot's generation. So an answer is matched without a search, and a late answer to
+ * an earlier request of the slot is recognized. The upper half belongs to the kernel (umad writes
+ * the agent's number there). Every slot has a watchdog a little beyond the kernel's own time-out: a
+ * send that fails after the kernel took it never comes back, and ibsim has no time-outs.
  *
- * An answer must be of the class, method, attribute and modifier (same_modifier()) that were asked
- * for, or lead elsewhere; anything else under the TID is counted and dropped, and the time-out
- * tells. Each attempt has a TID of its own, and none waits for the answer to the one before: the
- * kernel drops what comes after a request's time-out, and does not take a TID that is still under
- * way.
+ * An answer must have the class, method, attribute and modifier (same_modifier()) of the request,
+ * or be a redirection. Other MADs with its TID are counted and dropped, and the request times out.
+ * Each attempt has a TID of its own, and does not wait for the answer to the attempt before: the
+ * kernel drops answers after a request's time-out, and refuses a TID that is still under way.
  */
 #include "mad/txn.h"
 
@@ -29,7 +27,8 @@ enum {
 	WATCHDOG_MARGIN_MS = 50, /* after the kernel's time-out */
 	TID_OFFSET = 8,
 	CLASSES = 256,
-	COUNTS_MAX = 256, /* what a stranger sends must not make the table grow without bound */
+	/* Limit of rows, because remote nodes can send any class, method and attribute. */
+	COUNTS_MAX = 256,
 };
 
 struct txn {
@@ -253,8 +252,7 @@ int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, s
 	return sent(table, &header, transport_give(table->transport, to, mad, size));
 }
 
-/* A manager of a class that lives elsewhere says so with ClassPortInfo, whatever was asked for
- * (13.5.2). */
+/* The manager of a class can redirect any request: it answers with ClassPortInfo (13.5.2). */
 static bool redirects(const struct mad_header *header)
 {
 	return header->status & STATUS_REDIRECT && header->attr_id == ATTR_CLASS_PORT_INFO;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Transactions: a request that expects an answer gets exactly one completion: the answer, the
- * kernel's time-out, or our own watchdog's (a send that fails otherwise never comes back). Also the
- * place where what arrives is sorted: answers to their transaction, everything else to the handler
- * of its class. Counts what goes and comes by class, method and attribute. Loop thread only.
+ * Transactions: a request that expects an answer has exactly one completion: the answer, the
+ * kernel's time-out, or our own watchdog (for a send that fails without a notice). Received MADs
+ * are sorted here: answers go to their transaction, others to the handler of their class. MADs are
+ * counted by class, method and attribute. Loop thread only.
  */
 #ifndef MAD_TXN_H
 #define MAD_TXN_H
@@ -14,9 +14,9 @@
 
 struct txn_table;
 
-/* How a transaction ended. error: 0, -ETIMEDOUT, or what the send returned. With 0: header is that
- * of the answer (its status may tell a refusal, and with STATUS_REDIRECT its attribute may be
- * ClassPortInfo) and mad its bytes, borrowed for the call. */
+/* How a transaction ended. error: 0, -ETIMEDOUT, or the error of the send. With 0: header is that
+ * of the answer (its status may be a refusal, and with STATUS_REDIRECT its attribute may be
+ * ClassPortInfo), and mad has its bytes, borrowed for the call. */
 struct txn_result {
 	int error;
 	struct mad_header header;
@@ -27,7 +27,7 @@ struct txn_result {
 
 typedef void txn_done_fn(void *arg, const struct txn_result *result);
 
-/* What is no answer of ours: requests, traps, reports. */
+/* Receives MADs that are no answers to us: requests, traps, reports. */
 typedef void txn_request_fn(void *ctx, const struct mad_addr *from, const struct mad_header *header,
 			    const uint8_t *mad, size_t size);
 
@@ -41,16 +41,18 @@ struct txn_count {
 
 struct txn_stats {
 	uint64_t sent, received, timed_out;
-	uint64_t unmatched; /* answers that came late, twice, or to nothing */
-	uint64_t malformed; /* too short, bad version, answer to another question */
+	uint64_t unmatched; /* late or duplicate answers, or answers without a request */
+	/* Too short, bad version, or not the answer to the request with this TID. */
+	uint64_t malformed;
 	uint64_t send_failed;
 	uint64_t unhandled; /* requests of a class without a handler */
 };
 
+/* Takes over the callbacks of transport, which must outlive the table. */
 struct txn_table *txn_table_new(struct loop *loop, struct transport *transport);
-/* Completions that have not come are dropped without a call. */
+/* Open transactions are dropped; their completions are not called. */
 void txn_table_free(struct txn_table *table);
-/* handler for requests of a management class; one for each class, NULL takes it away. */
+/* Sets the handler for requests of a management class; one for each class. NULL removes it. */
 void txn_handle(struct txn_table *table, uint8_t mgmt_class, txn_request_fn *handler, void *ctx);
 
 /* Sends mad (its TID is set here) and calls done(arg) once, never from within this call. timeout_ms
@@ -59,23 +61,26 @@ void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad,
 	       unsigned timeout_ms, txn_done_fn *done, void *arg);
 /* Forgets all transactions with this done and arg: they complete without a call. */
 void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg);
-/* Sends what expects no answer: a reply, a TrapRepress. TID and all are the caller's. */
+/* Sends a MAD that expects no answer: a reply, a TrapRepress. The caller sets the header with the
+ * TID. Returns 0 or -errno. */
 int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *mad, size_t size);
-/* The same of a message from the heap, which is the transport's from now on, also after an error:
- * a long one is not copied by the loop. */
+/* The same for a message from the heap, which the transport owns from now on, also after an error:
+ * the loop does not copy long messages. */
 int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size);
 
-/* Who sees each MAD that is sent (addr: where to) and each that came (addr: where from), keys and
- * all; bytes are borrowed. fn NULL: nobody. */
+/* Receives each MAD that is sent (addr: destination) or arrives (addr: source), including keys;
+ * bytes are borrowed. */
 typedef void txn_seen_fn(void *ctx, bool sent, const struct mad_addr *addr, const uint8_t *mad,
 			 size_t size);
+/* Sets the only receiver; fn NULL removes it. */
 void txn_watch(struct txn_table *table, txn_seen_fn *fn, void *ctx);
 
+/* Totals since txn_table_new(); borrowed, always current. */
 const struct txn_stats *txn_stats(const struct txn_table *table);
-/* Rows in the order in which their first MAD came. */
+/* The rows in the order in which their first MAD was seen; borrowed until the loop runs again. */
 size_t txn_counts(const struct txn_table *table, const struct txn_count **rows);
 
-/* The device went away, or came back. */
+/* Sets callbacks for the removal of the device, and for its return. */
 void txn_on_gone(struct txn_table *table, void (*gone)(void *ctx, int error),
 		 void (*back)(void *ctx), void *ctx);
 

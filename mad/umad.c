@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The transport over libibumad, and the only file that knows it. Three descriptors, SMPs, general
- * MADs and counters, each read in batches on the loop, SMPs first and counters last. Retries are
- * never left to the kernel, but for long RMPP answers, whose segments it sends by itself. A thread
- * hands those over that take long to copy.
+ * The transport over libibumad; no other file of the manager uses it. There are three descriptors:
+ * SMPs, general MADs and counters. The loop reads each in batches, SMPs first and counters last.
+ * The kernel does not retry for us, except for long RMPP answers, whose segments it sends by
+ * itself. A thread hands over messages that take long to copy.
  *
- * Where epoll refuses a descriptor, as it does with those of ibsim's preload library, a thread does
- * nothing but receive, and hands over through a queue and an eventfd. That library also allows no
- * more than one waiter in poll(), knows no way to wake it, and must not see its descriptors closed
- * while it may still receive: so the thread waits in short turns, and the descriptors stay open
- * until the process ends.
+ * Where epoll refuses a descriptor, as with those of ibsim's preload library, a thread only
+ * receives, and hands over through a queue and an eventfd. That library also allows only one waiter
+ * in poll(), has no way to wake it, and must not see its descriptors closed while it may still
+ * receive. So the thread waits in short turns, and the descriptors stay open until the process
+ * ends.
  */
 #include "mad/umad.h"
 
@@ -41,7 +41,7 @@ enum {
 	RMPP_RETRIES = 3,
 	WHY_SIZE = 512,
 	BUFFER_KEPT = 1 << 20,	   /* a larger one is given back after use */
-	SEND_JOB_BYTES = 32 << 10, /* what is longer leaves by a thread: it is 164 segments */
+	SEND_JOB_BYTES = 32 << 10, /* a thread sends longer messages: this is 164 segments */
 	RECEIVE_MAX = 64 << 20,	   /* a message beyond this is not ours to take */
 	TURN_BYTES = 256 << 10,	   /* after so many the next turn reads on: 8 MB take 4 ms */
 };
@@ -69,7 +69,7 @@ static const struct agent_row gmp_agents[] = {
 	{CLASS_SENDS_ONLY, 0, 0, {0}},
 };
 
-/* Counters are read many at a time, and nobody waits for them: they have a queue of their own,
+/* Many counters are read at a time, and no bring-up waits for them: they have a queue of their own,
  * which is read last. */
 static const struct agent_row perf_agents[] = {
 	{CLASS_PERF, 1, 0, {0}},
@@ -82,7 +82,7 @@ struct received { /* handed from the reader thread to the loop */
 	size_t size;		  /* of the MAD */
 };
 
-/* What a descriptor is for. */
+/* The purpose of a descriptor. */
 struct channel_kind {
 	const char *name;
 	const struct agent_row *rows;
@@ -255,8 +255,9 @@ static void send_job_done(struct work_job *job)
 	if (send_job->error)
 		log_limited(&send_job->umad->send_job_limit, LOG_WARNING,
 			    (&(struct log_subject){.lid = send_job->to.lid}),
-			    "a message of %zu bytes to LID %u could not be sent: %s; whoever waits "
-			    "for it will ask again",
+			    "cannot send a message of %zu bytes to LID %u: %s (the client has to "
+			    "repeat "
+			    "its request)",
 			    send_job->size, send_job->to.lid, strerror(-send_job->error));
 	send_job_free(send_job);
 }
@@ -320,10 +321,9 @@ static void buffer_resize(struct channel *channel, size_t mad_size)
 	channel->buffer_size = mad_size;
 }
 
-/* Waits at most timeout_ms for one MAD; -EAGAIN when there is none, else 0 with it in the channel's
- * buffer. A message longer than the buffer stays queued while the buffer grows; one that is longer
- * than anybody should send is read all the same, else it would stay in front for ever, and refused.
- */
+/* Waits at most timeout_ms for a MAD; returns -EAGAIN if there is none, else 0 with the MAD in the
+ * channel's buffer. A message longer than the buffer stays queued while the buffer grows. A message
+ * longer than the limit is also read, else it would block the queue, but then refused. */
 static int channel_receive(struct channel *channel, int timeout_ms, size_t *size)
 {
 	for (;;) {
@@ -357,7 +357,8 @@ static void umad_deliver(struct umad *umad, struct ib_user_mad *buffer, size_t s
 	struct mad_addr from;
 
 	if (umad_status(buffer)) {
-		/* Only ETIMEDOUT is documented; whatever it is, no answer will come. */
+		/* Only ETIMEDOUT is documented; with any other error no answer will arrive,
+		 * either. */
 		if (user->timed_out && size >= MAD_HEADER_SIZE)
 			user->timed_out(user->ctx, mad);
 		return;
@@ -528,9 +529,9 @@ static int umad_explain(char *why, size_t why_size, int error, const char *forma
 	return error;
 }
 
-/* Why umad_register() failed. It returns -EPERM for whatever the kernel says; errno has that. Linux
- * (drivers/infiniband/core/mad.c) says EPROTONOSUPPORT where the port does not have the queue pair,
- * and EINVAL where another program has the class. */
+/* Why umad_register() failed. It returns -EPERM for all errors of the kernel; errno has the
+ * kernel's error. Linux (drivers/infiniband/core/mad.c) returns EPROTONOSUPPORT if the port does
+ * not have the queue pair, and EINVAL if another program has registered the class. */
 static int register_failed(const struct channel *channel, const struct agent_row *row, int error,
 			   char *why, size_t why_size)
 {
@@ -618,7 +619,7 @@ static enum fits port_fits(const umad_port_t *port, const struct umad_choice *ch
 	return port->phys_state == PHYS_LINK_UP ? FITS_WITH_LINK : FITS;
 }
 
-/* How well the best one of this adapter fits, if better than what out has already. */
+/* How well the best port of this adapter fits, if better than the port in out. */
 static enum fits choose_in_ca(const char *name, const struct umad_choice *choice, enum fits best,
 			      struct transport_port *out)
 {
@@ -675,7 +676,7 @@ static enum fits find_again(const struct umad *umad, struct transport_port *out)
 	return best;
 }
 
-/* The port that is meant by its GUID is there, but is not what ca and port say. */
+/* The port with the chosen GUID exists, but does not match ca and port. */
 static bool is_contradiction(const struct umad_choice *choice, struct transport_port *out)
 {
 	const struct umad_choice by_guid = {.port_guid = choice->port_guid};

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The window over SMPs. Targets that may send stand in a round; the pump takes one request from
- * each in turn while there is room. A request is on the wire until its answer is overdue, which is
- * long before it times out: from then on it holds its place at its target, so a silent target never
- * gets more, and its place in the kernel, but no longer counts against the window. Of the kernel's
- * places retries leave some for first attempts, since those may be for somebody who is alive.
+ * The window over SMPs. Targets that may send are in a round; the pump takes one request from each
+ * in turn while the window has room. A request is on the wire until its answer is overdue, long
+ * before it times out. From then on it no longer counts in the window, but keeps its place at its
+ * target, so a silent target gets no more requests, and its place in the kernel. Some of the
+ * kernel's places are reserved for first attempts, because retries may all be for dead devices.
  *
- * The window is counted in rounds, each of about as many answers as it is wide. It grows by one in
- * each. A round in which more than a quarter of what came back were losses, at different targets,
- * halves it: that is a buffer which overflows. A link that loses some packets at random does not
- * look like that, nor does a device that is dead; and what was sent before the window was halved
- * says nothing about it afterwards.
+ * The window works in rounds, each of about as many answers as it is wide. It grows by one in each.
+ * If more than a quarter of the results of a round are losses, at different targets, it is halved:
+ * a buffer overflows. A link that loses some packets at random does not look like that, nor does a
+ * dead device. Results of requests from before a halving do not count after it.
  */
 #include "mad/window.h"
 
@@ -73,7 +72,7 @@ struct window {
 	struct pace pace;
 	bool quiet; /* until nothing is on the wire, or the next call, nothing is sent */
 	size_t load;
-	bool active; /* something was asked for since the last idle call */
+	bool active; /* a request was submitted since the last idle call */
 	struct loop_deferred pump;
 	struct loop_timer overdue;
 	struct loop_timer next_call; /* the pace, or a way that is measured, lets no more go yet */
@@ -116,14 +115,14 @@ static struct flight *flight_new(struct window_target *target, const struct smp_
 	return flight;
 }
 
-/* One that is slow works on one request while the next one's time runs. */
+/* A slow target has one request under way, while the time of the next request runs. */
 static bool target_has_room(const struct window_target *target)
 {
 	return target->under_way < target->limit && !(target->patience_ms && target->under_way);
 }
 
-/* Those that share a gate of their own are few at a time, and all else waits for what they find:
- * they come first, or the gate stands open while others have their turns. */
+/* Targets with a gate are few at a time, and other work waits for their results. So they come
+ * first, or the gate would stay open while other targets send. */
 static void stand_in_round(struct window_target *target)
 {
 	if (target->gate)
@@ -170,8 +169,8 @@ static void gate_leave(struct window_gate *gate)
 	gate_wake(gate);
 }
 
-/* Whoever was woken and has had its turn, or will have none, wakes the next, so that no room at a
- * gate stays unused while others wait. */
+/* A target that was woken, and has sent or has nothing to send, wakes the next, so that no place at
+ * a gate stays unused while others wait. */
 static void target_wake_next(struct window_target *target)
 {
 	struct window_gate *gate = target->woken_by;
@@ -316,7 +315,7 @@ static void end_round(struct window *window)
 	window->rounds++;
 }
 
-/* Only what was lost on the way to a device that had answered before tells of a full buffer. */
+/* Only a loss on the way to a device that had answered before indicates a full buffer. */
 static void note_loss(struct flight *flight)
 {
 	struct window_target *target = flight->target;
@@ -345,7 +344,7 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 	if (!flight->attempt && flight->alone && flight->length != BY_LID)
 		pace_answered(&window->pace, flight->length, took_us);
 	target->answered = true;
-	/* A probe may be before the next request, and what is slow is not so steadily. */
+	/* A probe may precede the next request, and the delay of a slow device varies. */
 	target->patience_ms = took_ms > window->limits.timeout_min_ms / 2 ? 3 * took_ms : 0;
 	if (target->patience_ms > PATIENCE_MAX_MS)
 		target->patience_ms = PATIENCE_MAX_MS;
@@ -353,9 +352,9 @@ static void note_answer(struct flight *flight, uint64_t took_us)
 	end_round(window);
 }
 
-/* It was given up after a wait of so long. A device that is dead looks the same as one that needs
- * longer, so the wait grows with each time that something is asked of it, not with all that was
- * queued then: that would take minutes. */
+/* The request was given up after this wait. A dead device looks the same as a slow device. So the
+ * wait grows once for each time that a request is given up, not for all requests queued at that
+ * time: that would take minutes. */
 static void target_note_silence(struct window_target *target, unsigned waited_ms)
 {
 	unsigned twice_ms = waited_ms < PATIENCE_MAX_MS / 2 ? 2 * waited_ms : PATIENCE_MAX_MS;
@@ -441,7 +440,7 @@ static unsigned attempt_timeout_ms(const struct flight *flight)
 		return flight->target->patience_ms;
 	if (flight->attempt + 1 >= attempts_of(flight) || flight->attempt > 16)
 		return limits->timeout_ms;
-	if (!overdue_us) /* nobody at this distance has answered yet */
+	if (!overdue_us) /* no target at this distance has answered yet */
 		timeout_ms = limits->timeout_ms / UNKNOWN_SHARE;
 	if (timeout_ms < limits->timeout_min_ms)
 		timeout_ms = limits->timeout_min_ms;
@@ -555,7 +554,7 @@ static void target_turn(struct window_target *target)
 			flight_fail(flight, obsolete ? -ETIMEDOUT : -EHOSTUNREACH);
 		return;
 	}
-	list_del(&target->ready); /* who gave the request may have woken it meanwhile */
+	list_del(&target->ready); /* next() may have woken it in the meantime */
 	gate = closed_gate(window, flight, &route);
 	if (window->on_wire && wants_alone(window, &route)) {
 		begin_quiet(window, route.path.hops);
@@ -597,7 +596,7 @@ static void window_pump(void *arg)
 	       (link = list_pop(&window->ready)))
 		target_turn(container_of(link, struct window_target, ready));
 	if (turns > TURNS_A_PUMP && !list_empty(&window->ready))
-		loop_defer(&window->pump); /* answers that have come meanwhile first */
+		loop_defer(&window->pump); /* received answers are handled first */
 	if (window->active && !window->load && list_empty(&window->ready)) {
 		window->active = false;
 		if (window->idle)

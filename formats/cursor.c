@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Walking a line of text that nobody vouches for; see cursor.h. Pure functions of their arguments.
+ * Walking a line of untrusted text; see cursor.h. Pure functions of their arguments.
  */
 #include "formats/cursor.h"
 

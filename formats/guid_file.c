@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading OpenSM's files for routing engines (guid_file.h), line by line with a cursor. Sizes grow
- * with the text, which whoever read the file has bounded.
+ * Reads OpenSM's files for routing engines (guid_file.h), line by line with a cursor. Sizes grow
+ * with the text, whose length the caller limits.
  */
 #include "formats/guid_file.h"
 
@@ -44,7 +44,7 @@ static int guid_file_refuse(const struct lines *lines, const struct cursor *line
 	return -EINVAL;
 }
 
-/* What follows a # does not count. */
+/* A # begins a comment, which ends the line. */
 static bool line_ends(struct cursor *line)
 {
 	cursor_skip_blanks(line);
@@ -62,7 +62,7 @@ struct row_kind {
 	size_t size; /* of a row */
 	/* Takes a row from a line; false when something else stands there. */
 	bool (*read)(struct cursor *line, const struct row_kind *kind, void *row);
-	const char *wanted; /* what was expected instead */
+	const char *wanted; /* the expected item, for the error */
 	const char *alone;  /* the same where more follows; NULL: wanted says it */
 	bool secret;	    /* an error is wanted alone, and shows nothing of the line */
 	unsigned least, most;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * OpenSM's files for routing engines: lists of GUIDs (root_guid_file, cn_guid_file, io_guid_file,
- * guid_routing_order_file), GUIDs with numbers (hop_weights_file, port_search_ordering_file,
- * port_prof_ignore_file), its dumps of forwarding tables (lfts_file, opensm.fdbs), the routers of
- * other subnets (prefix_routes_file), the M_Keys that it has given (guid2mkey), and names of nodes
- * (node_name_map_name). Texts in,
- * arrays out; nobody here knows a fabric. What is not understood is an error with its line: a root
- * that is passed over for a slip of the pen would give other routes without a word.
+ * guid_routing_order_file), and GUIDs with numbers (hop_weights_file, port_search_ordering_file,
+ * port_prof_ignore_file). Also its dumps of forwarding tables (lfts_file, opensm.fdbs), the routers
+ * of other subnets (prefix_routes_file), its M_Keys (guid2mkey), and names of nodes
+ * (node_name_map_name).
+ *
+ * Texts in, arrays out; no knowledge of a fabric. A line that cannot be parsed is an error with its
+ * number: if a mistyped root were ignored, other routes would follow without a warning.
  */
 #ifndef FORMATS_GUID_FILE_H
 #define FORMATS_GUID_FILE_H
@@ -18,9 +19,8 @@
 #include "formats/cursor.h"
 #include "include/iba.h"
 
-/* One GUID a line, hexadecimal with 0x or without; what follows a # and empty lines do not count.
- * On success the array is the caller's (free()). -EINVAL: *error is "name:line: reason", for
- * free(). */
+/* One GUID a line, hexadecimal with or without 0x; empty lines and comments after # are ignored. On
+ * success the caller frees the array. -EINVAL: *error is "name:line: reason", for free(). */
 int guid_file_parse(const char *name, const char *text, size_t length, guid_t **guids,
 		    uint32_t *count, char **error);
 
@@ -31,21 +31,21 @@ struct guid_row {
 	uint8_t number[UINT8_MAX];
 };
 
-/* Lines of a GUID and from least to most numbers, decimal, 1 to 254; wanted says in an error what
- * should have stood there. As above; rows are in the order of the file. */
+/* Lines of a GUID and from least to most numbers, decimal, 1 to 254; wanted describes the line in
+ * an error. Otherwise as above; rows are in the order of the file. */
 int guid_rows_parse(const char *name, const char *text, size_t length, unsigned least,
 		    unsigned most, const char *wanted, struct guid_row **rows, uint32_t *count,
 		    char **error);
 
-/* A line of prefix_routes_file: where packets to subnets with this prefix leave this one. */
+/* A line of prefix_routes_file: the router for packets to subnets with this prefix. */
 struct prefix_row {
 	uint64_t prefix;
 	guid_t router; /* PortGUID */
 	bool any_prefix, any_router;
 };
 
-/* Lines of a subnet prefix and the GUID of a router's port, hexadecimal, or a * for any. As above.
- */
+/* Lines of a subnet prefix and the GUID of a router's port, hexadecimal, or * for any. Otherwise as
+ * above. */
 int prefix_rows_parse(const char *name, const char *text, size_t length, struct prefix_row **rows,
 		      uint32_t *count, char **error);
 
@@ -56,7 +56,7 @@ struct name_row {
 };
 
 /* Lines of a GUID and a name, in quotes or up to the end or a #; names are pieces of the text,
- * NODE_DESC_SIZE bytes at most, without control characters. As above. */
+ * NODE_DESC_SIZE bytes at most, without control characters. Otherwise as above. */
 int name_rows_parse(const char *name, const char *text, size_t length, struct name_row **rows,
 		    uint32_t *count, char **error);
 
@@ -66,11 +66,12 @@ struct key_row {
 	uint64_t key;
 };
 
-/* Lines of a GUID and a key, hexadecimal; as above, but an error has none of the text. */
+/* Lines of a GUID and a key, hexadecimal. As above, but an error contains none of the text, because
+ * keys are secret. */
 int key_rows_parse(const char *name, const char *text, size_t length, struct key_row **rows,
 		   uint32_t *count, char **error);
 
-/* A table of a dump: entries 0 .. lids - 1, LFT_NO_PORT where there is none. */
+/* A table of a dump: the entries of LIDs 0 to lids - 1; LFT_NO_PORT: no entry. */
 struct dump_table {
 	guid_t sw;
 	uint32_t lids;
@@ -81,6 +82,7 @@ struct dump_table {
  * "...Switch 0x..." with lines "0x0001 : 005 ...". As above; free with dump_free(). */
 int dump_parse(const char *name, const char *text, size_t length, struct dump_table **tables,
 	       uint32_t *count, char **error);
+/* Frees the array and the tables in it. */
 void dump_free(struct dump_table *tables, uint32_t count);
 
 #endif

@@ -23,7 +23,7 @@ struct net *net_new(void)
 
 	net->arena = arena_new();
 	map_init(&net->by_id);
-	/* What ibsim takes for a port of which the file says nothing. */
+	/* ibsim's default for a port without a rate in the file. */
 	net_rate_parse("4xSDR", 5, &net->default_rate);
 	return net;
 }
@@ -59,7 +59,8 @@ int net_find(const struct net *net, const char *id)
 	return -ENOENT;
 }
 
-/* What ibsim cannot read in an id: it uses # and @ for its modules, and a quote ends the id. */
+/* Characters that ibsim cannot read in an id: it uses # and @ for its modules, and a quote ends the
+ * id. */
 static bool id_is_valid(const char *id)
 {
 	size_t length = strlen(id);
@@ -236,7 +237,8 @@ static int check_cable(const struct net *net, unsigned n, unsigned p, struct net
 	return 0;
 }
 
-/* A switch's port 0 usually has the GUID of its node, so the two kinds of GUIDs are told apart. */
+/* A switch's port 0 usually has the GUID of its node, so node GUIDs and port GUIDs are compared
+ * separately. */
 struct owners {
 	struct map node_guids, port_guids, lids;
 };

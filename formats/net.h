@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Net files: a fabric as a text, the way ibnetdiscover prints one and ibsim reads one. A struct net
- * is that text as a graph: nodes, their ports, and which port is cabled to which. Simulations build
- * their agents from it, generators fill it, and a planned net file is compared through it.
+ * Net files: a fabric as a text, as ibnetdiscover prints it and ibsim reads it. A struct net is
+ * this text as a graph: nodes, their ports, and the cables between ports. Simulations build their
+ * agents from it, generators fill it, and a planned net file is compared through it.
  *
- * A net is plain data owned by whoever made it; it is not shared between threads. It may hold what
- * no good fabric has (GUIDs or LIDs given twice, a port cabled to itself): a manager has to be
- * tested against such fabrics, so reading one is no error and net_validate() tells what is wrong.
+ * A net is plain data with one owner; it is not shared between threads. It may be an invalid fabric
+ * (duplicate GUIDs or LIDs, a port cabled to itself): tests run managers on such fabrics. So
+ * reading it is no error, and net_validate() reports the faults.
  *
- * What differs from ibsim's own reader, on purpose:
- * - A line that it would skip without a word (a misspelt keyword) is an error here.
- * - A link may be listed at one end only; listed at both, the ends must agree.
- * - include is refused, for a net is one text here; so are port aliases (@), which serve modules.
+ * Intended differences from ibsim's own reader:
+ * - A line that ibsim ignores silently (a mistyped keyword) is an error here.
+ * - A link may be listed at one end only; if both ends list it, they must agree.
+ * - include is refused, because a net is one text here; so are port aliases (@), which belong to
+ * modules.
  * - module, do and pdebug lines are counted in struct net.ignored and have no effect.
- * - devid= counts for the next node only, as vendid= and sysimgguid= do.
+ * - devid= applies to the next node only, as vendid= and sysimgguid= do.
  */
 #ifndef FORMATS_NET_H
 #define FORMATS_NET_H
@@ -34,7 +35,7 @@ enum {
 	NET_NO_PEER = -1,
 };
 
-/* What a port is enabled for, in PortInfo's bits. Width and speed are never 0. */
+/* The enabled rates of a port, in PortInfo's bits. Width and speed are never 0. */
 struct net_rate {
 	uint8_t width;	   /* LinkWidthEnabled: 1 1x, 2 4x, 4 8x, 8 12x, 16 2x */
 	uint8_t speed;	   /* LinkSpeedEnabled: 1 SDR, 2 DDR, 4 QDR */
@@ -48,7 +49,7 @@ struct net_port {
 	uint8_t peer_port;
 	uint8_t lmc;
 	lid_t lid;  /* LID_NONE: not given */
-	bool rated; /* the text that was read gave the rate */
+	bool rated; /* the file has the rate */
 	struct net_rate rate;
 };
 
@@ -78,61 +79,65 @@ struct net {
 	size_t ports_total;
 };
 
-/* How the fabric counts; a link from a port to itself is one link. */
+/* Totals of a fabric; a link from a port to itself is one link. */
 struct net_counts {
 	unsigned switches;
 	unsigned adapters;
 	unsigned routers;
 	unsigned links;
-	unsigned switch_links; /* those between two switches */
-	unsigned table_ports;  /* what ibsim's -P must allow: ports, one more for each switch */
+	unsigned switch_links; /* between two switches */
+	unsigned table_ports;  /* minimum of ibsim's option -P: ports, plus one for each switch */
 };
 
-/* Why a text was refused: "file:line: reason" without a newline. Line 0: no one line's fault. */
+/* Why a text was refused: "file:line: reason" without a newline. Line 0: the fault belongs to no
+ * single line. */
 struct net_error {
 	unsigned line;
 	char text[512];
 };
 
 /*
- * Reads a net file from memory. On success *out is the caller's (net_free). -EINVAL for an error in
- * the text, -E2BIG when a limit above is passed; *error then says where and why. Name stands for
- * the file in messages. The text need not end with a NUL and is not kept.
+ * Reads a net file from memory. On success the caller owns *out (net_free()). -EINVAL: an error in
+ * the text; -E2BIG: a limit above is exceeded; *error then has place and reason. name is the file
+ * in messages. The text need not end with a NUL and is not kept.
  */
 int net_parse(const char *name, const char *text, size_t length, struct net **out,
 	      struct net_error *error);
 
-/* Writes a file that net_parse(), ibsim and readers of ibnetdiscover's output take. The stream's
- * errors are the caller's to check. Reading it back and printing again gives the same text. */
+/* Writes a file that net_parse(), ibsim and readers of ibnetdiscover's output accept. The caller
+ * checks the stream for errors. Parsing it and printing the result gives the same text. */
 void net_print(FILE *stream, const struct net *net);
 
+/* An empty net, whose default rate is 4xSDR as in ibsim. */
 struct net *net_new(void);
 void net_free(struct net *net); /* NULL is fine */
 
 /*
- * Adds a node and returns its index. The strings are copied; description NULL means the id; what a
- * net file cannot carry in a description (quotes, control characters) is replaced, and it ends
- * after NODE_DESC_SIZE bytes. -EINVAL: no port or more than PORT_MAX, an id that is empty, too long
- * or has one of "#@ or a control character. -EEXIST: the id is taken. -E2BIG: a limit above.
+ * Adds a node and returns its index. The strings are copied; description NULL means the id.
+ * Characters that a net file cannot have in a description (quotes, control characters) are
+ * replaced, and it ends after NODE_DESC_SIZE bytes. -EINVAL: no port or more than PORT_MAX, or an
+ * id that is empty, too long or has one of "#@ or a control character. -EEXIST: the id exists.
+ * -E2BIG: a limit above.
  */
 int net_add_node(struct net *net, enum node_type type, const char *id, const char *description,
 		 unsigned ports);
-/* The node's index, -ENOENT when the id is unknown. */
+/* The node's index; -ENOENT if the id is unknown. */
 int net_find(const struct net *net, const char *id);
-/* Cables two external ports. -EINVAL: no such node or port; -EBUSY: one of them is cabled. */
+/* Cables two external ports. -EINVAL: no such node or port; -EBUSY: one of them has a cable. */
 int net_connect(struct net *net, int node, unsigned port, int peer, unsigned peer_port);
-/* Takes the cable away; nothing happens where there is none. */
+/* Removes the cable; harmless if there is none. */
 void net_disconnect(struct net *net, int node, unsigned port);
 
+/* Counts all of *counts; it needs no valid net. */
 void net_count(const struct net *net, struct net_counts *counts);
 
-/* Checks that cables are reciprocal and that no node GUID, port GUID or LID is given twice.
- * -EINVAL with the first fault in *error. */
+/* Checks that cables are reciprocal and that no node GUID, port GUID or LID occurs twice. -EINVAL
+ * with the first fault in *error. */
 int net_validate(const struct net *net, struct net_error *error);
 
-/* "4xEDR" and the like. False, and *rate untouched, when the text is no rate. */
+/* Parses "4xEDR" or similar. Returns false and leaves *rate untouched if the text is no rate. */
 bool net_rate_parse(const char *text, size_t length, struct net_rate *rate);
-/* The name of a rate in text, or false when it has none (1x|12x, say). */
+/* Writes the name of a rate; false if it has no name (such as 1x|12x). */
 bool net_rate_name(const struct net_rate *rate, char *text, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Comparing two nets (net_compare.h). First each node of the plan gets its counterpart, then each
- * planned cable is looked for between the counterparts of its ends, then cables that nobody planned
- * are told. Pure.
+ * Compares two nets (net_compare.h). First each node of the plan is matched with a node found, then
+ * each planned cable is looked up between the matches of its ends, then unplanned cables are
+ * reported. Pure.
  */
 #include "formats/net_compare.h"
 

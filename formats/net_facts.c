@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The comments of a net file, which are half of its contents: ibnetdiscover puts descriptions, LIDs
- * and link rates behind a #. They are read as words, and what is not understood is passed over, as
- * in a comment it should be; but a LID or LMC that no port can have is an error.
+ * Reads the comments of a net file, which have much of its contents: ibnetdiscover writes
+ * descriptions, LIDs and link rates behind a #. They are read as words, and unknown words are
+ * ignored; but a LID or LMC outside the valid range is an error.
  */
 #include "formats/net_parse.h"
 
@@ -12,7 +12,7 @@
 
 #include "lib/mem.h"
 
-/* 0xFFFF is what some adapters show for a port that nobody has configured yet. */
+/* Some adapters show 0xFFFF for a port that no manager has configured. */
 static int add_lid(struct net_parser *parser, struct net_facts *facts, uint64_t value)
 {
 	if (value == LID_PERMISSIVE)

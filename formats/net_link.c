@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The port lines of a net file: reading one, and joining both ends of the links when all nodes are
- * known. Links may point forward, so they are collected with their line numbers.
+ * The port lines of a net file: reading a line, and joining both ends of the links after all nodes
+ * are known. Links may refer to later nodes, so they are collected with their line numbers.
  */
 #include "formats/net_parse.h"
 
@@ -154,7 +154,7 @@ static void link_add(struct net_parser *parser, const struct net_link_line *link
 	parser->links[parser->link_count++] = *link;
 }
 
-/* From the local port's bracket to the peer's, which decide what is cabled to what. */
+/* Parses from the local port's bracket to the peer's bracket: the ends of the cable. */
 static int read_cable(struct net_parser *parser, struct cursor *c, const struct net_node *node,
 		      struct net_link_line *link)
 {
@@ -255,7 +255,7 @@ static int link_join(struct net_parser *parser, const struct net_link_line *link
 	} else if (there->peer != link->node || there->peer_port != link->port) {
 		return net_fail_at(
 			parser, link->line, -EINVAL,
-			"port %u of \"%s\" is linked to port %u of \"%s\", but that one to "
+			"port %u of \"%s\" is linked to port %u of \"%s\", which is linked to "
 			"port %u of \"%s\"",
 			link->port, node->id, here->peer_port, peer->id, there->peer_port,
 			parser->net->nodes[there->peer].id);

@@ -217,7 +217,7 @@ static int read_setting(struct net_parser *parser, struct cursor *c, uint64_t ma
 	return r ? r : expect_end(parser, c);
 }
 
-/* "=" sets the GUID of the next node of that type, "+" adds to what "=" set last. */
+/* "=" sets the GUID of the next node of that type, "+" adds to the last value of "=". */
 static int net_parse_guid(struct net_parser *parser, struct cursor *c, int type)
 {
 	struct net_guid_counter *counter = &parser->guids[type];
@@ -382,7 +382,7 @@ int net_parse(const char *name, const char *text, size_t length, struct net **ou
 		.error = error,
 		.net = net_new(),
 		.node = -1,
-		/* What "+" adds to in ibsim before a "=". */
+		/* Start values of ibsim for a "+" before a "=". */
 		.guids = {[NODE_CA] = {.base = 0x100000}, [NODE_SWITCH] = {.base = 0x200000}},
 	};
 	int r = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Writing a net file, and the names of link rates that both directions share. The form is
- * ibnetdiscover's to the letter, with the net's own ids in place of S-GUID and H-GUID, since it is
- * the one that every reader knows. It has to suit ibsim's reader, which is easily upset:
- * - the line that ends a node's record is swallowed, so each record ends in a blank line;
- * - a port without "lid N WIDTHxSPEED" behind the last quote costs a warning;
+ * Writes a net file, and has the names of link rates for reading and writing. The form is exactly
+ * that of ibnetdiscover, with the net's own ids in place of S-GUID and H-GUID, because all readers
+ * know it. ibsim's reader has restrictions:
+ * - it drops the line that ends a node's record, so each record ends in a blank line;
+ * - it warns of a port without "lid N WIDTHxSPEED" behind the last quote;
  * - it takes any `=` behind the peer's id for an option, also inside a description.
  */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "formats/net.h"
 #include "lib/mem.h"
 
-/* A named width or speed stands for itself and what a port of that kind also offers. */
+/* A width or speed in a name includes the lower rates that such ports also support. */
 static const struct {
 	const char *name;
 	uint8_t mask;
@@ -79,7 +79,7 @@ static void print_comment(FILE *stream, const char *comment)
 	}
 }
 
-/* What readers take to be a port's LID: that of a switch is port 0's. */
+/* The LID that readers expect for a port: that of a switch is port 0's. */
 static lid_t net_port_lid(const struct net_node *node, unsigned port)
 {
 	return node->port[node->type == NODE_SWITCH ? 0 : port].lid;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A net as topology.conf(5) of SLURM's topology/tree (net_export.h). A fabric is no tree, as its
- * leaves have many spines, so it is read as nested parts: each switch with hosts is a part, and
- * from the lowest level up, what the cables of a level join becomes one part, a switch of the file
- * whose children are the parts it joined. Cables between leaves count last. A part that joined
- * nothing new is passed over.
+ * leaves have many spines, so it is read as nested parts. Each switch with hosts is a part. From
+ * the lowest level up, the parts that the cables of a level join become one part: a switch of the
+ * file, with these parts as children. Cables between leaves count last. A part that joined no other
+ * part is left out.
  */
 #include "formats/net_export.h"
 
@@ -282,7 +282,7 @@ static void slurm_part_name(const struct nesting *nesting, uint32_t node, struct
 		.prefix = "joined-", .digits = 1, .number = node - nesting->net->count};
 }
 
-/* What one step has joined: a line for each part that took in more than one. */
+/* The parts that a step has joined: a line for each part with more than one child. */
 static void print_joined(FILE *stream, struct nesting *nesting, uint32_t step,
 			 struct child *children, size_t count, uint32_t *unnamed)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading partition files (partitions.h). A file is definitions, each ended by a semicolon:
+ * Reads partition files (partitions.h). A file is definitions, each ended by a semicolon:
  *
  *	[name][=P_Key][, flag[=value]]... : [port[=membership], ... | mgid=GID[, flag=value]... ] ;
  *
  * Items are separated by commas and ends of lines; an mgid takes the flags up to the end of its
- *line. A # begins a comment. Words may be shortened, as OpenSM's may: the first one of a table that
- * begins with what is written is meant. What is unknown is refused.
+ * line. A # begins a comment. Words may be shortened, as in OpenSM: a prefix stands for the first
+ * word of a table that begins with it. Unknown words are refused.
  */
 #include "formats/partitions.h"
 
@@ -44,7 +44,7 @@ struct reader {
 
 #define PLACE_NAMED UINT32_MAX /* further down the file gives this P_Key by number */
 
-/* What the flags of a definition or of a group have said so far. */
+/* The flags of a definition or of a group, as far as they were read. */
 struct group_flags {
 	uint8_t mtu, rate, sl, tclass;
 	uint32_t q_key, flow_label;
@@ -61,7 +61,7 @@ struct definition {
 struct item {
 	struct piece word, value;
 	bool has_value;
-	char stop; /* what ended it; 0: the end of the file */
+	char stop; /* the character that ended it; 0: the end of the file */
 };
 
 static bool policy_file_refuse(struct reader *reader, unsigned line, const char *format, ...)
@@ -336,7 +336,8 @@ static bool add_groups(struct reader *reader, struct partition *partition,
 	return true;
 }
 
-/* Groups of IP over InfiniBand have the P_Key in their MGID, and what fits the broadcast group. */
+/* IP over InfiniBand groups have the P_Key in their MGID, and parameters compatible with the
+ * broadcast group. */
 static bool check_ip_group(struct reader *reader, const struct partition *partition,
 			   const struct definition *definition, uint8_t mgid[GID_SIZE],
 			   struct group_flags *flags)

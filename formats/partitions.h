@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Partition files: OpenSM's partitions.conf in full, and ranges of GUIDs. Text in, rules out;
- * nobody here knows a fabric. A file is taken whole or not at all: a slip of the pen that is passed
- * over, or for which everybody is let into the default partition, opens a fabric that was to be
- * closed. Who may be where follows from rules in the order of the file: of two that name a port the
- * later one holds. Pure functions, any thread.
+ * Partition files: OpenSM's partitions.conf in full, and ranges of GUIDs. Text in, rules out; no
+ * knowledge of a fabric. A file is accepted whole or not at all: a mistyped line that is ignored,
+ * or that admits all ports to the default partition, would open a fabric that should be closed.
+ * Membership follows from rules in the order of the file: of two rules for a port the later rule
+ * applies. Pure functions, any thread.
  */
 #ifndef FORMATS_PARTITIONS_H
 #define FORMATS_PARTITIONS_H
@@ -23,7 +23,7 @@ enum membership {
 	MEMBERSHIP_BOTH = MEMBERSHIP_LIMITED | MEMBERSHIP_FULL,
 };
 
-/* Whom a rule names. */
+/* The ports of a rule. */
 enum partition_who {
 	WHO_GUIDS, /* first .. last */
 	WHO_ALL,
@@ -39,8 +39,7 @@ struct partition_rule {
 	guid_t first, last; /* port GUIDs */
 };
 
-/* A multicast group that is there whether or not somebody joins; the encodings are
- * MCMemberRecord's. */
+/* A multicast group that exists without members, too; the encodings are MCMemberRecord's. */
 struct partition_group {
 	uint8_t mgid[GID_SIZE];
 	uint8_t mtu, rate, sl, tclass;
@@ -53,8 +52,8 @@ enum { PARTITION_NAME_SIZE = 64 };
 struct partition {
 	pkey_t p_key; /* 15 bits */
 	char name[PARTITION_NAME_SIZE];
-	bool index0;   /* its P_Key stands first in the tables of its members */
-	bool ipoib;    /* the first group is the one that IPoIB broadcasts to */
+	bool index0;   /* its P_Key is at index 0 in the tables of its members */
+	bool ipoib;    /* the first group is the IPoIB broadcast group */
 	unsigned line; /* of its (first) definition */
 	struct partition_rule *rules;
 	uint32_t num_rules;
@@ -65,33 +64,33 @@ struct partition {
 struct partitions {
 	struct partition *partitions; /* in the order of the file; P_Keys are unique */
 	uint32_t count;
-	char *name;  /* of the file */
-	char *notes; /* lines "name:line: ..." about what is taken otherwise than it is written;
-			NULL: none */
-	char *text;  /* of the file, without a 0 in it; NULL: they are of no file */
+	char *name; /* of the file */
+	/* Lines "name:line: ..." about items that are interpreted differently; NULL: none. */
+	char *notes;
+	char *text; /* the file, without a byte of value 0; NULL: not from a file */
 	size_t length;
 };
 
-/* allow_both: "both" may be used. 0: *out is the caller's, for partitions_free(). -EINVAL: *error
- * is "name:line: reason", for free(). */
+/* allow_both: "both" is allowed. Returns 0: the caller frees *out with partitions_free(). -EINVAL:
+ * *error is "name:line: reason", for free(). */
 int partitions_parse(const char *name, const char *text, size_t length, bool allow_both,
 		     struct partitions **out, char **error);
 void partitions_free(struct partitions *partitions); /* NULL is harmless */
 
-/* One P_Key as people type it: 0x0001 to 0xfffe, whose membership bit does not count, with 0x or
- * decimal; no leading zeros without 0x, for some would read these as octal. 0xffff is refused: who
- * means the default partition says 0x7fff. *out has 15 bits. */
+/* Parses a P_Key of a command: 0x0001 to 0xfffe, without regard to the membership bit, with 0x or
+ * decimal. Leading zeros without 0x are refused, because they could be read as octal. 0xffff is
+ * refused: the default partition is 0x7fff. *out has 15 bits. */
 bool partition_key_parse(const char *text, pkey_t *out);
 
-/* Which partitions are made, changed and gone when after holds instead of before, as in "1 made
- * (0x0005), 2 changed (0x0006, 0x7fff)": the caller's, for free(). NULL: none. Either may be NULL,
- * which is a file that defines none. */
+/* The partitions that after creates, changes and removes compared with before, as in "1 made
+ * (0x0005), 2 changed (0x0006, 0x7fff)"; for free(). NULL: no changes. Either may be NULL: no
+ * partitions. */
 char *partitions_changes(const struct partitions *before, const struct partitions *after);
-/* Of what it says: the same where there are no changes. NULL, no file: 0, unlike an empty one. */
+/* A digest of the contents: equal if there are no changes. NULL: 0, unlike an empty file. */
 uint64_t partitions_digest(const struct partitions *partitions);
 
-/* What the rules make of an end port. type: enum node_type of its node; self: the subnet manager is
- * on it. allow_both: what several rules say adds up instead of the last one holding. */
+/* The membership of an end port. type: enum node_type of its node; self: the subnet manager uses
+ * it. allow_both: memberships of several rules are combined; otherwise the last rule applies. */
 enum membership partition_membership(const struct partition *partition, guid_t port_guid,
 				     uint8_t type, bool self, bool allow_both);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What another partition file changes, for people: which partitions it makes, changes and ends. In
- * what order it defines them, and on which lines, makes no difference; the order of one partition's
- * rules does, since of two the later one holds.
+ * The changes between two partition files, for the user: partitions created, changed and removed.
+ * The order of the definitions and their lines do not matter; the order of one partition's rules
+ * does, since the later of two rules applies.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MADs as a capture file that Wireshark and tshark read: pcap with link type 247
- * (LINKTYPE_INFINIBAND), whose packets begin with the LRH. The headers around a MAD are made here
- * from what a manager knows of its way; of what it does not know (the PSN, the P_Key behind an
- * index, the CRCs) they have 0 or the default. Pure.
+ * MADs as a capture file for Wireshark and tshark: pcap with link type 247 (LINKTYPE_INFINIBAND),
+ * whose packets begin with the LRH. The headers around a MAD are built from the manager's knowledge
+ * of its way. Unknown fields (the PSN, the P_Key of an index, the CRCs) have 0 or the default.
+ * Pure.
  */
 #ifndef FORMATS_PCAP_H
 #define FORMATS_PCAP_H
@@ -20,7 +20,7 @@ enum {
 	PCAP_RECORD_MAX = 16 + 16 + 8 + 40 + 12 + 8 + MAD_SIZE + 4 + 2,
 };
 
-/* A MAD and its way, seen from the wire. */
+/* A MAD and its addresses on the wire. */
 struct pcap_mad {
 	uint64_t time_us; /* since 1970 */
 	lid_t slid, dlid;
@@ -31,8 +31,9 @@ struct pcap_mad {
 	const uint8_t *mad; /* MAD_SIZE bytes */
 };
 
+/* Writes the header with which the file begins. */
 void pcap_file_header(uint8_t out[PCAP_FILE_HEADER]);
-/* Returns how many bytes the record has. */
+/* Writes the record of a MAD and returns its size in bytes. */
 size_t pcap_record(const struct pcap_mad *packet, uint8_t out[PCAP_RECORD_MAX]);
 
 #endif

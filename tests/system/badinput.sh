@@ -178,7 +178,7 @@ check "no SPEC at all" sim_refuses 2 'one SPEC is needed' topology
 check "a net file with a port that is not there" with_net $'Switch 8 "S"\n[1] "A"[1]\n\nCa 1 "A"\n[2] "S"[1]' \
 	sim_refuses 1 'bad.net:5: "A" has the ports 1 to 1' serve bad.net
 check "a net file whose ends differ" with_net $'Switch 8 "S"\n[1] "A"[1]\n\nCa 1 "A"\n[1] "S"[2]' \
-	sim_refuses 1 'bad.net:2: .*but that one to port 2' serve bad.net
+	sim_refuses 1 'bad.net:2: .*which is linked to port 2' serve bad.net
 check "a net file that is none" with_net 'hello' sim_refuses 1 'bad.net:1: .*no keyword' serve bad.net
 check "a net file that is not there" sim_refuses 1 'absent.net: No such file' serve ./absent.net
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The agent's front door: a MAD comes in, of an SMP one table says who gets and who sets its
- * attribute, and the same 256 bytes go out as the answer. Here are also the two attributes that
- * nobody may set. Called by whoever moves MADs (sim/), on one thread.
+ * The entry of the agent: a MAD arrives; for SMPs a table has the readers and writers of each
+ * attribute; the same 256 bytes leave as the answer. This file also has the two attributes that are
+ * read-only. Called by the code that moves MADs (sim/), on one thread.
  *
- * A status is the smallest truth (13.4.7): a version we do not speak, a method that no attribute
- * has, an attribute (or this method of it) that this device does not have, a value out of range.
+ * A status names the most specific fault (13.4.7), in this order: an unsupported version, a method
+ * that no attribute has, an unsupported attribute (or method of it), a value out of range.
  */
 #include "sma/agent.h"
 
@@ -56,9 +56,9 @@ static uint16_t node_description_get(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* What an agent answers: who is not here, or has no such method, is STATUS_UNSUP_METHOD_ATTR.
- * SMInfo is not the agent's but the manager's on its node (14.4), so where it comes here, nobody is
- * there. */
+/* The attributes of an agent: other attributes, and other methods of these, return
+ * STATUS_UNSUP_METHOD_ATTR. SMInfo belongs to the manager on the node (14.4); if it reaches the
+ * agent, there is no manager. */
 static const struct row {
 	uint16_t attr_id;
 	bool switches_only;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a device is: its birth from a config, what is in its ROM and what a reset makes of the rest,
- * and the few things that the programs of its node change. Called by the owner of the device, on
- * one thread.
+ * The state of a device: creation from a config, the part in ROM, a reset of the rest, and the few
+ * values that programs of its node change. Called by the owner of the device, on one thread.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -158,7 +157,7 @@ void device_reboot(struct device *device)
 		link_try(&device->port[num]);
 }
 
-/* What programs on the node change */
+/* Values that programs on the node change */
 
 static void device_raise_traps(struct device *device, enum trap_kind kind, uint16_t local_changes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Mellanox ExtendedPortInfo (0xFF90), of the devices that OpenSM knows to have it: FDR10. Its other
- * bytes are kept as they are written, as by firmware that uses them for something else.
+ * Mellanox ExtendedPortInfo (0xFF90), of the devices for which OpenSM uses it: FDR10. Its other
+ * bytes hold the values written to them.
  */
 #include <stdlib.h>
 #include <string.h>

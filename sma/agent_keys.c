@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The keys of packets: which P_Keys pass at an end port and at a switch's external port (10.9), and
- * what becomes known of a packet whose key was bad: a violation in PortInfo and a trap (14.2.5.1,
- * 14.2.5.6). Called by whoever moves packets, on one thread. No state of its own.
+ * the results of a bad key: a violation in PortInfo and a trap (14.2.5.1, 14.2.5.6). Called by the
+ * code that moves packets, on one thread. No state of its own.
  *
- * An end port and a switch ask different questions. At an end port one of both, packet and table,
- * must be a full member. A switch's port only asks whether the partition is there: managers copy
- * the table of the adapter behind it (OpenSM), and a limited member has to get its packets out.
+ * The rules differ. At an end port, the packet or the table entry must be a full member. A switch's
+ * port only checks that the partition is in its table: managers copy the table of the adapter
+ * behind it (OpenSM), and packets of a limited member must pass.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Links: cables, training, and the logical states that a manager leads a port through (7.2 and
- * 14.2.5.6). The two ends of a cable know each other, for hardware makes their states depend:
+ * Links: cables, training, and the logical states of a port, which a manager sets (7.2 and
+ * 14.2.5.6). The two ends of a cable know each other, because their states depend on each other in
+ * hardware:
  *
  *	physical  Disabled -- Set() --> Polling or Sleep -- both ends, one polls --> Training
  *	          Training -- device_port_trained(), speeds in common --> LinkUp
@@ -9,7 +10,7 @@
  *Active Armed -- peer goes Active --> Active any -- the link is lost --> Down any -- Set(Down) here
  *or at the peer, link up --> Down, and Init at once
  *
- * Called by the agent for a Set() and by the owner for what hands do to cables. One thread.
+ * The agent calls it for a Set(), the owner for changes of cables. One thread.
  */
 #include <assert.h>
 
@@ -57,8 +58,8 @@ static void link_enter_state(struct device_port *port, uint8_t state, uint8_t ph
 		events->port_changed(events->ctx, port->device, port->num);
 }
 
-/* LinkDownedCounter: the link was up, and could not be recovered (16.1.3.5). Who was told to give
- * it up did not try. */
+/* LinkDownedCounter: the link was up, and error recovery failed (16.1.3.5). A port that a Set()
+ * brought down did not try to recover. */
 static void count_lost(struct device_port *port)
 {
 	if (link_is_up(port))
@@ -94,7 +95,7 @@ static bool listens(const struct device_port *port)
 	       port->info.port_physical_state == PHYS_SLEEP;
 }
 
-/* Who sleeps wakes up when the far end polls; two that sleep do not. */
+/* A sleeping port wakes up when the far end polls; if both sleep, neither wakes. */
 void link_try(struct device_port *port)
 {
 	const struct device_events *events = port->device->events;
@@ -179,14 +180,14 @@ void device_port_trained(struct device_port *port)
 	link_enter_state(peer, state, physical, false);
 }
 
-/* What a Set() may do */
+/* Steps that a Set() may make */
 
 bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical)
 {
 	bool may_stay = !port->device->quirks.strict_states;
 	uint8_t now = port->info.port_state;
 
-	if (!port->num) /* no link: nothing can be said but what is so anyhow */
+	if (!port->num) /* no link: only the present states are allowed */
 		return (state == PORT_NO_CHANGE || state == now) && physical == PHYS_NO_CHANGE;
 	if (physical != PHYS_NO_CHANGE)
 		return physical <= PHYS_DISABLED && state <= PORT_DOWN;
@@ -206,9 +207,9 @@ bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physic
 	}
 }
 
-/* A Set() of PortState to Down with the link up begins the logical states anew, and at the far end
- * too, where that was beyond Init; the link itself does not train again. So the answer shows Init,
- * and finds its way. */
+/* A Set() of PortState to Down with the link up returns the logical state to Init, and that of the
+ * far end if it was higher; the link does not train again. So the answer shows Init, and the link
+ * carries it. */
 static void begin_anew(struct device_port *port)
 {
 	struct device_port *peer = port->peer;
@@ -261,7 +262,7 @@ void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 		step_later(port, state);
 	else
 		step_now(port, state);
-	/* Also when only a speed was enabled: it may be the one that was missing. */
+	/* Also after a change of speeds: the new speed may be the first in common. */
 	link_try(port);
 }
 

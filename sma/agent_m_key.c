@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * M_Keys (14.2.4): who may read and write an agent. An end port has one, a switch at its port 0. It
- * does not count while it is 0. Else a Set() or a TrapRepress() has to carry it, and a Get() as the
- * protection level says: at 0 and 1 it need not, but at 1 PortInfo hides the key from it; at 2 and
- * 3 it has to. What does not is dropped without an answer; it counts as a violation, and trap 256
- * tells the manager. Called by the agent's front door, on one thread.
+ * M_Keys (14.2.4): which requests may read and write an agent. An end port has a key, a switch at
+ * its port 0. It has no effect while it is 0. Otherwise a Set() or a TrapRepress() must carry it,
+ * and for a Get() the protection level decides: at 0 and 1 the key is not needed, but at 1 PortInfo
+ * hides the key from a Get() without it; at 2 and 3 it is needed. A request without the needed key
+ * is dropped without an answer. It counts as a violation, and trap 256 informs the manager. Called
+ * by agent.c, on one thread.
  *
- * The first violation also starts the lease timer, where the key has a lease: at its end the level
- * falls to 0, so that who has lost the key finds it. Any SMP with the right key stops it.
+ * The first violation also starts the lease timer, if the key has a lease. When it expires, the
+ * level falls to 0, so that a manager that lost the key can read it. Any SMP with the right key
+ * stops the timer.
  */
 #include <string.h>
 

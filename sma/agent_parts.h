@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Between the files of the software agent: what a request is to them, the functions that stand in
- * the table of attributes in agent.c, and what the state of links and the traps ask of each other.
+ * Shared by the files of the software agent: requests, the functions in the table of attributes in
+ * agent.c, and the calls between the state of links and the traps.
  */
 #ifndef SMA_AGENT_PARTS_H
 #define SMA_AGENT_PARTS_H
@@ -13,17 +13,17 @@
 /* A Get() or Set() under way. */
 struct agent_request {
 	struct device *device;
-	struct device_port
-		*in; /* where it came in: also whom a modifier of 0 means at an adapter */
+	/* The port through which it arrived; at an adapter, modifier 0 means this port. */
+	struct device_port *in;
 	uint32_t attr_mod;
-	uint8_t *data;	  /* SMP_DATA_SIZE bytes, of a performance MAD PERF_DATA_SIZE */
-	uint8_t about;	  /* the port that a Set() was about, for the owner */
-	bool hides_m_key; /* from who has asked: agent_m_key.c */
+	uint8_t *data;	  /* SMP_DATA_SIZE bytes; of a performance MAD PERF_DATA_SIZE */
+	uint8_t about;	  /* the port that a Set() changes, for the owner */
+	bool hides_m_key; /* from this requester: agent_m_key.c */
 };
 
 /*
- * Get() fills the data, which is all zero; Set() applies it, all or nothing. Both return a status
- * word. After a Set() that was applied, the answer is what a Get() says then.
+ * Get() fills the data, which are all zero; Set() applies them, all or nothing. Both return a
+ * status word. After a Set() that was applied, the answer is that of a Get().
  */
 typedef uint16_t agent_fn(struct agent_request *request);
 
@@ -38,46 +38,55 @@ agent_fn sl_to_vl_get, sl_to_vl_set;
 agent_fn vl_arbitration_get, vl_arbitration_set;
 agent_fn ext_port_info_get, ext_port_info_set;
 
-/* A Get() or Set() of class 4, whose data is replaced by the answer's; returns a status word. */
+/* Handles a Get() or Set() of class 4 and replaces its data by the answer's; returns a status
+ * word. */
 uint16_t perf_answer(uint16_t attr_id, bool is_set, struct agent_request *request);
 
-/* How many blocks a table is asked and set in. */
+/* The number of blocks of a table. */
 static inline unsigned table_blocks(unsigned entries, unsigned per_block)
 {
 	return (entries + per_block - 1) / per_block;
 }
 
-/* A time of device_tick() that is not known yet: at the next tick it begins. */
+/* A time of device_tick() that is not known yet: it begins at the next tick. */
 #define STARTS_NOW UINT64_C(1)
 
-/* After a reset; what is in ROM stays. */
+/* State of the port as after a reset; values in ROM stay. */
 void port_reset(struct device_port *port);
+/* SwitchInfo and forwarding tables as after a reset; only for switches. */
 void switch_reset(struct device *device);
+/* P_Keys, GUIDs, SLtoVL and VL arbitration as after a reset. */
 void tables_reset(struct device_port *port);
+/* ExtendedPortInfo as after a reset. */
 void ext_port_info_reset(struct device_port *port);
+/* Frees the traps that wait or repeat. */
 void traps_reset(struct device_port *port);
 
-/* agent_m_key.c: may this SMP be acted on, whatever it asks for? If not it is as if it had never
- * come, but for the violation that was counted. Sets hides_m_key. */
+/* agent_m_key.c: whether this SMP may be handled. If not, it is dropped, and the violation is
+ * counted. Sets hides_m_key. */
 bool m_key_admits(struct agent_request *request, const struct mad_header *header,
 		  const uint8_t *mad);
+/* Ends a lease that runs; the key itself is reset with the port. */
 void m_key_reset(struct device_port *port);
-/* As device_next_us() and device_tick(), of one end port. */
+/* As device_next_us(), of one end port. */
 uint64_t m_key_next_us(const struct device_port *port);
+/* As device_tick(), of one end port. */
 void m_key_tick(struct device_port *port, uint64_t now_us);
 
-/* Is this step of PortState and PortPhysicalState, as a Set() has them, allowed now? */
+/* Whether a Set() may change PortState and PortPhysicalState to these values now; 0: no change. */
 bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physical);
+/* Makes a step that link_may_step() allowed; no effect at port 0. */
 void link_step(struct device_port *port, uint8_t state, uint8_t physical);
-/* As device_next_us() and device_tick(), of all links. */
+/* As device_next_us(), of all links. */
 uint64_t link_next_us(const struct device *device);
+/* As device_tick(), of all links. */
 void link_tick(struct device *device, uint64_t now_us);
-/* Down at both ends, by no Set(). They poll, but nothing begins to train. */
+/* Takes both ends down, without a Set(). They poll, but no training begins. */
 void link_drop(struct device_port *port);
-/* Begins training when both ends are ready for it. */
+/* Begins the training if both ends are ready for it. */
 void link_try(struct device_port *port);
 
-/* Something that the port's SM should know; told nobody while no SM is known. */
+/* Events for the port's SM; dropped while no SM is known. */
 enum trap_kind {
 	TRAP_KIND_LINK_STATE,
 	TRAP_KIND_LOCAL_CHANGES,
@@ -91,11 +100,13 @@ enum trap_kind {
 	TRAP_KIND_SWITCH_BAD_P_KEY,
 	TRAP_KINDS
 };
+/* Sends the trap of this kind, or queues it behind the last. local_changes: enum local_change, for
+ * TRAP_KIND_LOCAL_CHANGES. */
 void trap_raise(struct device_port *port, enum trap_kind kind, uint16_t local_changes);
-/* The last four kinds, with what their trap tells of the packet. */
+/* The last four kinds, with the trap's details of the packet. */
 void trap_bad_key(struct device_port *port, enum trap_kind kind,
 		  const union notice_details *details);
-/* A TrapRepress() came in through a port of device. */
+/* A TrapRepress() arrived through a port of device; ends the trap with its TID. */
 void trap_repressed(struct device *device, struct device_port *in, const uint8_t *mad);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The performance management agent (chapter 16.1): Get() shows what a port has counted, Set()
- * resets what CounterSelect names. Any other value that a Set() carries is not taken over: tools
- * and kernels write zeros, and agents in use reset whatever is written. Called by agent.c.
+ * The performance management agent (chapter 16.1): Get() shows the counts of a port, Set() resets
+ * the counters in CounterSelect. Values in a Set() are ignored: tools and kernels write zeros, and
+ * agents in use reset for any value. Called by agent.c.
  *
- * PortCounters and PortCountersExtended are reset apart from each other, as in hardware, though
- * they show the same packets. A counter of PortCounters that does not hold its value shows its
- * largest. A switch answers for each of its ports, and for the sum of them, and is of the kind that
- * has errors in PortCountersExtended, too; an adapter or router answers for the port that was
- * asked, and has not.
+ * PortCounters and PortCountersExtended are reset separately, as in hardware, though they show the
+ * same packets. A counter of PortCounters that is too small for its value shows its maximum. A
+ * switch answers for each of its ports, and for the sum of them, and has the errors in
+ * PortCountersExtended, too. An adapter or router answers for the addressed port, without these
+ * errors.
  */
 #include <string.h>
 
@@ -69,8 +69,8 @@ static uint64_t sum_up_to(uint64_t limit, uint64_t a, uint64_t b)
 	return b > limit || a > limit - b ? limit : a + b;
 }
 
-/* What is behind a bit of CounterSelect, or of CounterSelect2 above it: what PortCountersExtended
- * shows, and what PortCounters shows beyond that, for those that it has. */
+/* The counts of a bit of CounterSelect, or of CounterSelect2 above it: since is for
+ * PortCountersExtended, beyond is the part that only PortCounters shows, if it has the counter. */
 struct place {
 	uint64_t *since, *beyond;
 };
@@ -126,7 +126,7 @@ static void extended_reset(struct place place)
 		*place.since = 0;
 }
 
-/* The two attributes, told apart by their rows and by what a bit means. */
+/* The differences between the two attributes: rows, and the meaning of each bit. */
 static const struct shape {
 	uint16_t attr_id;
 	const struct format *format;
@@ -174,7 +174,7 @@ static unsigned bits_of(const struct shape *shape, const struct device *device)
 	return is_extended && !has_extended_errors(device) ? PORT_TRAFFICS : shape->bits;
 }
 
-/* What was selected comes back with the counters: the bits of CounterSelect, above them those of
+/* The answer repeats the selection: the bits of CounterSelect, above them those of
  * CounterSelect2. */
 static uint16_t perf_handle(struct agent_request *request, const struct shape *shape, bool is_set)
 {

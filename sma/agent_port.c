@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * PortInfo (14.2.5.6). Most of its rules are one table: which member a Set() may change, at which
- * kind of port, and what values it takes; what a kind of port does not have is ignored there. A
- * value that is the same as before is never wrong, so what a Get() showed can always be Set().
- * States are the link's (agent_link.c). A Set() that has one wrong value changes nothing.
+ * kind of port, and the allowed values; members that a kind of port does not have are ignored. An
+ * unchanged value is always valid, so the answer to a Get() can always be Set(). agent_link.c has
+ * the states. A Set() with one invalid value changes nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +24,12 @@ enum kind {
 enum { ENDS = END | BASE0 | ENHANCED0, LINKS = END | EXTERNAL };
 
 enum write {
-	ANY,		   /* what is written is held */
+	ANY,		   /* any value */
 	ZERO_IS_NO_CHANGE, /* and so is everything else */
 	ONLY_ZERO_CLEARS,  /* a counter: any other value is ignored */
 };
 
-/* Is value, which differs from what the port holds, one that it can take? */
+/* Whether the port can take value, which differs from the present value. */
 typedef bool value_fn(const struct device_port *port, uint64_t value);
 
 static bool is_unicast_lid(const struct device_port *port, uint64_t value)
@@ -90,7 +90,8 @@ static const struct rule {
 	{MEMBER(overrun_errors),                 LINKS | ENHANCED0, ANY, NULL},
 };
 
-/* What a link may use: a mask of what is supported, or a word for all of it. 0 is no change. */
+/* The enabled rates of a link: a mask of supported rates, or a value for all of them. 0 is no
+ * change. */
 static const struct enabled {
 	size_t enabled, supported;
 	uint8_t all, none; /* none 0: has no word for nothing */
@@ -135,9 +136,9 @@ static bool rule_differs(const struct rule *rule, const struct port_info *a,
 	return memcmp((const char *)a + rule->offset, (const char *)b + rule->offset, rule->size);
 }
 
-/* Whom the modifier means: its lower byte is a port, where 0 at an adapter is the port that the SMP
- * came in through; bit 31 says that the manager knows extended speeds, where the agent knows them.
- */
+/* The port of the modifier: its lower byte is the port number; 0 at an adapter is the port through
+ * which the SMP arrived. Bit 31 says that the manager knows extended speeds, if the agent knows
+ * them. */
 static struct device_port *port_info_addressed_port(const struct agent_request *request)
 {
 	uint32_t port = request->attr_mod;
@@ -172,8 +173,8 @@ static void apply_quirks(const struct device_quirks *quirks, struct port_info *i
 		info->m_key = info->m_key_lease_period = info->m_key_protect_bits = 0;
 }
 
-/* Counters of violations, what a link that recovers shows, and what a module of the host's kernel
- * sets when it is loaded. */
+/* Changes violation counters, values of a recovering link, and values that a kernel module of the
+ * host sets when it is loaded. */
 static void be_restless(struct device *device, struct port_info *info)
 {
 	uint32_t turn = ++device->shown;
@@ -276,7 +277,7 @@ static bool enabled_are_good(struct device_port *port, struct port_info *asked, 
 	return true;
 }
 
-/* What the switch cannot do is ignored (14.2.5.4). */
+/* Members that the switch does not support are ignored (14.2.5.4). */
 static void forget_impossible(struct device_port *port)
 {
 	const struct switch_info *sw = &port->device->sw;
@@ -358,7 +359,7 @@ enum {
 	RESET_MTU = 1, /* 256 bytes, which every port has */
 };
 
-/* What stays is what the hardware can. */
+/* The capabilities of the hardware stay. */
 static struct port_info rom(const struct port_info *info)
 {
 	return (struct port_info){

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What only switches have: SwitchInfo (14.2.5.4), the linear forwarding table of unicast LIDs
+ * Attributes of switches: SwitchInfo (14.2.5.4), the linear forwarding table of unicast LIDs
  * (14.2.5.10) and the masks of multicast LIDs (14.2.5.12). Called from the table of attributes, and
- * by whoever moves packets, who looks a LID up for each hop: so the unicast table is one array. It
- * grows to the highest block that was written; LIDs that nobody wrote have no port.
+ * by the code that moves packets, which looks up a LID for each hop: so the unicast table is one
+ * array. It grows to the highest block that was written; LIDs in unwritten blocks have no port.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -227,9 +227,9 @@ bool device_mft_spreads(const struct device *device, lid_t mlid, uint8_t port)
 		port == sw->default_multicast_not_primary_port);
 }
 
-/* What the table does not cover goes to the default port, and what came from there to the other
- * default; never back (14.2.5.4, 18.2.4.3.3). A default of 0, as after a reset, is nobody: no QP of
- * the switch itself is attached to a group that nobody has put into its table. */
+/* Packets to MLIDs without an entry go to the default port, and those from there to the other
+ * default port; never back (14.2.5.4, 18.2.4.3.3). A default of 0, as after a reset, drops them: no
+ * QP of the switch itself is attached to a group without an entry. */
 bool device_mft_forwards(const struct device *device, lid_t mlid, uint8_t in, uint8_t out)
 {
 	const struct switch_info *sw = &device->sw;

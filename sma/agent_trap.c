@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Notices of an end port to its manager (13.4.9, 14.3.1). Something happened: its trap goes out
- * now, and again and again until a TrapRepress() with its TID comes. A port sends no trap sooner
- * after the last than SubnetTimeOut says, so several kinds take turns. Each kind waits once: what
- * happens again gives it a new TID, so that a TrapRepress() of the old one does not hide the new
- * event. While no manager is known there is nobody to tell, and what happens then is not kept.
+ * Notices of an end port to its manager (13.4.9, 14.3.1). After an event its trap is sent at once,
+ * and repeats until a TrapRepress() with its TID arrives. The interval between two traps of a port
+ * is at least SubnetTimeOut, so several kinds take turns. Each kind waits once: a further event
+ * gives it a new TID, so that a TrapRepress() of the old TID does not hide the new event. While no
+ * manager is known, events are dropped.
  *
- * The agent knows no clock: times come with device_tick(), and a trap that waits only says from
- * when on it may be sent.
+ * The agent has no clock: times come with device_tick(), and a waiting trap only has the earliest
+ * time at which it may be sent.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "sma/agent.h"
 #include "sma/agent_parts.h"
 
-/* Whatever SubnetTimeOut says, an agent needs some time for other work. */
+/* Lower bound for any SubnetTimeOut: an agent needs some time for other work. */
 enum { TRAP_INTERVAL_MIN_US = 1000, TID_OFFSET = 8 };
 
 struct device_traps {
@@ -34,7 +34,7 @@ struct device_traps {
 	struct notice_switch_bad_p_key switch_p_key;
 };
 
-/* What the details of each kind are, from what is so when it is sent. */
+/* Fill the details of each kind from the state at the time of sending. */
 
 static void fill_link_state(const struct device_port *port, union notice_details *details)
 {
@@ -176,7 +176,7 @@ static bool names_a_port(enum trap_kind kind)
 	return kinds[kind].fill == fill_threshold || kinds[kind].fill == fill_switch_bad_p_key;
 }
 
-/* Of a packet that never was, only where it came to is told. */
+/* For a trap without a packet, only the address of the port is in the details. */
 static void trap_raise_bad_key(struct device_port *sender, enum trap_kind kind, uint8_t about)
 {
 	union notice_details details = {.bad_key = {.lid2 = sender->info.lid}};
@@ -237,8 +237,8 @@ static uint64_t trap_interval_us(const struct device_port *port)
 	return us > TRAP_INTERVAL_MIN_US ? us : TRAP_INTERVAL_MIN_US;
 }
 
-/* A Trap() carries M_Key 0, whatever the port's own key is: compliance statement o14-1, as the
- * drivers qib (qib_send_trap()) and hfi1 quote it. */
+/* A Trap() carries M_Key 0, also if the port has a key: compliance statement o14-1, as the drivers
+ * qib (qib_send_trap()) and hfi1 quote it. */
 static void send(struct device_port *port, enum trap_kind kind)
 {
 	const struct device_events *events = port->device->events;
@@ -296,7 +296,7 @@ void device_tick(struct device *device, uint64_t now_us)
 	}
 }
 
-/* Get(Notice): the one that is sent next, or an empty one (13.4.8.2). */
+/* Get(Notice): the notice that is sent next, or an empty notice (13.4.8.2). */
 uint16_t notice_get(struct agent_request *request)
 {
 	const struct device_port *port =

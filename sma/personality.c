@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The table of personalities. A comment at each row names the source of the habit. What has no
- * public source says so: then the row is what a device may do without breaking a rule that others
- * depend on.
+ * The table of personalities. A comment at each row names the source of the habit. Rows without a
+ * public source say so: they are habits that a device may have without violating a rule on which
+ * others depend.
  */
 #include "sma/personality.h"
 
@@ -14,9 +14,9 @@ const struct personality personalities[] = {
 	{"truthful", "does what the specification says", {0}},
 
 	/* Linux, drivers/infiniband/hw/qib: subn_set_portinfo() answers with the state that
-	 * subn_get_portinfo() reads from the last interrupt, and ignores what qib_set_linkstate()
-	 * returns, which waits 10 ms at most. OpenSM sends Set(ACTIVE) whatever the answer to
-	 * Set(ARMED) showed: osm_state_mgr.c, do_sweep(). */
+	 * subn_get_portinfo() reads from the last interrupt, and ignores the result of
+	 * qib_set_linkstate(), which waits 10 ms at most. OpenSM sends Set(ACTIVE) for any answer
+	 * to Set(ARMED): osm_state_mgr.c, do_sweep(). */
 	{"late-state",
 	 "answers Set(PortState) with the old state, and has the new one right after",
 	 {.state_lag_us = 10}},
@@ -49,8 +49,8 @@ const struct personality personalities[] = {
 	 "knows no extended speeds, and takes bit 31 of the AttributeModifier for a port",
 	 {.no_extended_speeds = true}},
 
-	/* OpenSM gives port 0 its LID, whatever its state: osm_lid_mgr.c, lid_mgr_set_physp_pi(),
-	 * and writes NeighborMTU there ("Configure Enh. SP0"), which it need not have found. */
+	/* OpenSM gives port 0 its LID in any state (osm_lid_mgr.c, lid_mgr_set_physp_pi()), and
+	 * writes NeighborMTU there ("Configure Enh. SP0"), which may have had another value. */
 	{"bare-port0",
 	 "after a reset, an enhanced port 0 is Down and has a NeighborMTU of 256",
 	 {.bare_port0 = true}},
@@ -90,13 +90,13 @@ const struct personality personalities[] = {
 	 "refuses 255, no port, for its default multicast ports",
 	 {.refuses_no_port = true}},
 	{"port-255-ignored",
-	 "keeps its default multicast ports, whatever is written",
+	 "keeps its default multicast ports, and ignores new values",
 	 {.keeps_default_ports = true}},
 
 	/* No public source: a device need not have the range of values that the specification gives
 	 * these members. OpenSM does not compare what it has written with the answer. */
 	{"clamping",
-	 "holds other values of LifeTimeValue and SubnetTimeOut than it is told",
+	 "limits LifeTimeValue, and has a constant SubnetTimeOut",
 	 {.life_time_max = 16, .subnet_timeout_fixed = 31}},
 	{0},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Habits of real devices that a manager has to cope with, by name: each is a set of quirks of the
+ * Habits of real devices that a manager has to handle, by name: each is a set of quirks of the
  * software agent (sma/agent.h). Used by the scenarios of tests/sim and by `weftsim do behave`.
  */
 #ifndef SMA_PERSONALITY_H
@@ -10,14 +10,14 @@
 
 struct personality {
 	const char *name;
-	const char *summary; /* for users: what the agent does */
+	const char *summary; /* for users: the behaviour of the agent */
 	struct device_quirks quirks;
 };
 
-/* The first one is "truthful", which has no quirks; until a name is NULL. */
+/* The first row is "truthful", without quirks; the last row has no name. */
 extern const struct personality personalities[];
 
-/* NULL: there is none of this name. */
+/* NULL: there is no such name. */
 const struct personality *personality_find(const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The end of a MAD's way through a world: it meets the random faults, then, unless it is an SMP,
- * the check of its keys by the port, then an agent, which serves one SMP at a time, or the programs
- * of the port. An agent's answer begins a way of its own. Called by sim/packet.c, on the world's
- * thread; a packet that came here is ours.
+ * The end of a MAD's way through a world: first random faults, then, unless it is an SMP, the
+ * port's check of its keys. Then an agent, which serves one SMP at a time, or the programs of the
+ * port receive it. An agent's answer begins a way of its own. Called by sim/packet.c, on the
+ * world's thread; it takes over the packet.
  */
 #include <string.h>
 
@@ -35,8 +35,8 @@ static bool is_for_sm(const struct mad_header *header)
 	       (header->attr_id == ATTR_SM_INFO && !(header->method & METHOD_RESPONSE));
 }
 
-/* Answers are for programs; so is SMInfo, where one of them is a manager (14.4), and of general
- * MADs all but those of class 4, which an adapter's driver answers before any program sees them. */
+/* Programs get answers, and SMInfo if one of them is a manager (14.4). Of general MADs they get all
+ * but those of class 4, which an adapter's driver answers before any program sees them. */
 static bool is_for_agent(const struct packet *packet, const struct mad_header *header)
 {
 	if (header->method & METHOD_RESPONSE)
@@ -74,7 +74,8 @@ static void source_of(const struct packet *packet, struct mad_addr *from)
 		from->path_bits = packet->dlid - port->info.lid;
 }
 
-/* Programs may come and go meanwhile: who is gone stays in the list until the event is over. */
+/* Programs may attach and detach during the calls: a detached program stays in the list until the
+ * event ends. */
 static bool tell_clients(struct packet *packet, bool sm_only)
 {
 	const struct device_port *port = world_end_port(packet->at);
@@ -108,7 +109,7 @@ static void give_to_clients(struct world *world, struct packet *packet,
 	packet_free(world, packet);
 }
 
-/* Nobody answers in the name of a group. */
+/* No answer has a group as its source. */
 static void grh_turn(const struct device_port *port, struct mad_grh *grh)
 {
 	bool to_group = grh->dgid[0] == 0xFF;
@@ -123,8 +124,8 @@ static void grh_turn(const struct device_port *port, struct mad_grh *grh)
 	}
 }
 
-/* The answer to what came by a directed route turns round on it; anything else goes to whom the
- * request came from, by LID. */
+/* The answer to a directed SMP returns on its route; any other answer goes by LID to the source of
+ * the request. */
 static void packet_answer(struct world *world, struct packet *packet)
 {
 	const struct device_port *port = world_end_port(packet->at);
@@ -238,7 +239,7 @@ static void duplicate(struct world *world, const struct packet *packet)
 	events_add(&world->events, world->now_ns, deliver_later, copy, 0);
 }
 
-/* What is lost by chance was damaged on the last link. */
+/* A random loss counts as damage on the last link. */
 static void lose(struct world *world, struct packet *packet)
 {
 	if (packet->came)
@@ -246,7 +247,8 @@ static void lose(struct world *world, struct packet *packet)
 	packet_drop(world, packet, &world->stats.dropped_by_fault);
 }
 
-/* Only within the header: what a device sends in the rest cannot be told from what it means. */
+/* Changes only the header: random values in the rest would be indistinguishable from valid
+ * content. */
 static void garble(struct world *world, struct packet *packet)
 {
 	packet->mad[world_random(world) % MAD_HEADER_SIZE] ^= 1u << world_random(world) % 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The programs at the ports of a world: they come and go, say that they are managers, and send.
- * What they receive comes from sim/packet.c. A program that goes is only marked, for it may do so
- * from within received(); it is freed when the event that it happened in is over.
+ * The programs at the ports of a world: they attach and detach, set IsSM, and send. sim/packet.c
+ * delivers what they receive. A program that detaches is only marked, because it may do so from
+ * within received(); it is freed at the end of the event.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ void clients_free_gone(struct world *world)
 	world->clients_gone = false;
 }
 
-/* What the sending port adds to a MAD: chapters 8.3 and 14.2.2. */
+/* The fields that the sending port adds to a MAD: chapters 8.3 and 14.2.2. */
 static void packet_address(struct packet *packet, const struct mad_addr *to)
 {
 	const struct port_info *info = &packet->at->info;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Connections as such: they are let in, say what they are for, are read, written in batches, and
- * end. What the messages mean is for the kinds (connection_umad.c, connection_do.c).
+ * The connections: accept, hello, reading, writing in batches, end. The kinds interpret the
+ * messages (connection_umad.c, connection_do.c).
  *
- * Whoever breaks the rules of sim/wire.h is shown the door: a connection is one program's, so
- * nobody else is hurt. A client that closes may have sent something before, which is read first.
+ * A connection that violates sim/wire.h is closed: it belongs to one program, so no other program
+ * is affected. If a client closes, the messages that it sent before are read first.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 
 enum {
 	ACCEPTS = 64, /* in a turn */
-	/* How often a ring is read until all is taken that was in it: others wait meanwhile, and
-	 * its program may write on. Tokens and the end come after that. */
+	/* Bound of reads that empty a ring: its program may write on, and other connections wait.
+	 * Tokens and the end come after that. */
 	DRAIN_READS =
 		RING_BYTES / (sizeof(struct ring_record) + RING_ALIGNMENT) / CONNECTION_MADS + 4,
 };
@@ -50,7 +50,7 @@ void connections_done(struct server *server)
 	map_done(&server->by_id);
 }
 
-/* Coming and going */
+/* Start and end */
 
 static void connection_watch(struct connection *connection)
 {
@@ -86,7 +86,7 @@ static bool let_in(struct server *server, int fd)
 	return true;
 }
 
-/* Who knocks while no descriptor is left waits outside, where the kernel has some places; then
+/* Without free descriptors a client waits in the kernel, whose queue has some places; then
  * connections_accept() is called in each turn. */
 static void listen_to(struct server *server, bool full)
 {
@@ -192,7 +192,8 @@ void connection_send_file(struct connection *connection, const void *bytes, size
 	close(file);
 }
 
-/* To one that is gone nothing can be sent; what it sent before is still to be read. */
+/* If the client is gone, the send fails, but the messages that it sent before are still to be
+ * read. */
 static void connection_flush(struct connection *connection)
 {
 	int r;
@@ -225,7 +226,7 @@ static const struct connection_kind *const kinds[] = {
 	[WIRE_DO] = &connection_do,
 };
 
-/* What is wrong with it, NULL when nothing is. */
+/* The fault of the hello; NULL: none. */
 static const char *hello_fault(const struct wire_hello *hello)
 {
 	if (hello->version != WIRE_VERSION)

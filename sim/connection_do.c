@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Connections of `weftsim do`: one command at a time. While one is worked on, or its answer is not
- * yet sent, the next one stays in the socket: so who reads nothing makes nothing grow.
+ * Connections of `weftsim do`: one command at a time. While a command runs, or its answer is not
+ * yet sent, the next command stays in the socket: so a client that does not read uses no memory.
  */
 #include <errno.h>
 #include <stdlib.h>

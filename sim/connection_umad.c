@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Connections that stand for open devices: umadN, with the calls about one (its ioctls), and issmN.
- * What a kernel does is in sim/kernel.h; here are its files' queues and what being in two processes
- * adds: a close() or write() that a program has behind it may still lie in a socket or ring. So
- * before a call is answered, the connection that it is about is read; and who is in the way of a
- * registration or of an issm device is read to its end first.
+ * Connections that are open devices: umadN, with the calls for a device (its ioctls), and issmN.
+ * sim/kernel.h has the behaviour of a kernel; this file has the queues of its files, and the order
+ * between two processes: a close() or write() that a program has made may still be in a socket or
+ * ring. So before a call is answered, the connection that it concerns is read. If another
+ * connection blocks a registration or an issm device, that connection is read to its end first.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,14 +23,14 @@
 #include "sim/server.h"
 
 enum {
-	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE,	/* what announces a long MAD */
+	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE,	/* the part that announces a long MAD */
 	LONGEST = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX, /* in a ring */
 	LONGEST_FILE = KERNEL_HEADER_SIZE + WIRE_LONG_MAX,
 	UNREAD_BYTES_MAX = 256 << 20, /* where Linux counts MADs only, however long */
 	LINGER_US = 50,
 };
 
-/* The port of a device file: minors count a node's ports, or are the one that was named. */
+/* The port of a device file: a minor counts a node's ports, or is that of the named port. */
 static int umad_hello_port(struct connection *connection, const struct wire_hello *hello,
 			   struct wire_welcome *welcome)
 {
@@ -87,9 +87,9 @@ static bool readable(void *ctx, const uint8_t *umad, size_t size)
 	return true;
 }
 
-/* A token more than the socket takes is one more than there ever is, if the program plays fair; and
- * one that is lost, for want of memory, it would wait for. To one that is gone nothing can be sent,
- * but what it wrote before is still to be read. */
+/* Sends tokens. If the program keeps the protocol, the socket has room for all tokens; if it does
+ * not, a token may be lost for want of memory, and the program would wait for it. If the program is
+ * gone, the send fails, but the records that it wrote before are still to be read. */
 static void umad_flush(struct connection *connection)
 {
 	const uint8_t *umad;
@@ -125,9 +125,9 @@ static int umad_take_writes(struct connection *connection)
 	return size == -EPROTO ? -EPIPE : count;
 }
 
-/* Whether to leave the token where it is, so that the next turn comes at once and looks into the
- * ring, although nothing is there now. Adapters do not sleep: a program that has just written and
- * writes again need not wake anybody, which would cost it more than all else about a MAD. */
+/* Whether to leave the token in place, so that the next turn starts at once and looks into the
+ * ring, although it is empty now. A program that has just written and writes again then needs no
+ * wake-up, which would cost more than all other work for a MAD. */
 static bool lingers(struct connection *connection, int count)
 {
 	uint64_t now_us = connection->server->now_us;
@@ -231,7 +231,7 @@ static int write_long(struct connection *connection, int file)
 	return r;
 }
 
-/* The first that was announced, as a file that nobody can change. */
+/* The first MAD that was announced, as a sealed file. */
 static int fetch_long(struct connection *connection, int *file)
 {
 	size_t size, done = 0;
@@ -404,7 +404,7 @@ static int issm_start(struct connection *connection, const struct wire_hello *he
 	return connection->waits ? 1 : -EAGAIN;
 }
 
-/* Who waits longest is next. */
+/* The connection that has waited longest gets the device. */
 static void issm_end(struct connection *connection)
 {
 	if (!connection->holds)

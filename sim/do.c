@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The table of `weftsim do` and what finds a row of it. No state; called by the client in main.c,
- * by the server in connection_do.c and by tests.
+ * The table of `weftsim do`, and the search for a row. No state; called by the client in main.c, by
+ * the server in connection_do.c and by tests.
  */
 #include "sim/do.h"
 
@@ -16,7 +16,8 @@
 const struct do_command do_commands[] = {
 	{"link", "down|up NODE PORT", "pulls the cable out of a port, or puts it back", 3, 3,
 	 do_link},
-	{"node", "down|up|reboot NODE", "all of a node's cables; or it starts anew", 2, 2, do_node},
+	{"node", "down|up|reboot NODE",
+	 "pulls out or puts back all cables of a node; or reboots it", 2, 2, do_node},
 	{"device", "remove|add NODE", "takes a node's device from its programs, or gives it back",
 	 2, 2, do_device},
 	{"behave", "HABIT [NODE]",
@@ -36,12 +37,11 @@ const struct do_command do_commands[] = {
 	{"mft", "NODE", "a switch's multicast forwarding table", 1, 1, do_mft},
 	{"pkeys", "NODE PORT", "a port's P_Keys", 2, 2, do_pkeys},
 	{"path", "SRC DST", "the way of a packet by the switches' tables", 2, 2, do_path},
-	{"multicast", "MLID SRC", "who receives a packet to a group", 2, 2, do_multicast},
+	{"multicast", "MLID SRC", "the ports that receive a packet to a group", 2, 2, do_multicast},
 	{"check", "", "walks from every active adapter port to every other", 0, 0, do_check},
-	{"clients", "", "which managers adapters' ports know, and who was told to register anew", 0,
+	{"clients", "", "MasterSMLID of adapters' ports, and received ClientReregister commands", 0,
 	 0, do_clients},
-	{"stats", "[reset]", "what was counted: SMPs, GMPs, what was dropped where", 0, 1,
-	 do_stats},
+	{"stats", "[reset]", "counters: SMPs, GMPs, packets dropped by reason", 0, 1, do_stats},
 	{0},
 };
 
@@ -55,7 +55,7 @@ int do_fail(struct do_call *call, const char *format, ...)
 	return -EINVAL;
 }
 
-/* Ends the word at text and returns where the next one may begin; NULL when a quote stays open. */
+/* Ends the word at text and returns the start of the rest; NULL if a quote is not closed. */
 static char *word_end(char *text, const char **word)
 {
 	bool quoted = *text == '"';

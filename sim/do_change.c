@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The commands of `weftsim do` that change the fabric: cables, power, habits of devices, faults,
- * traps. Each looks at
- * its words first and changes nothing where one of them is wrong. On the server's thread.
+ * traps. Each checks its words first and changes nothing if one of them is wrong. On the server's
+ * thread.
  */
 #include <errno.h>
 #include <math.h>

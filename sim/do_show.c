@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands of `weftsim do` that show what agents hold and what was counted. They read, and
- * change nothing but the counters when told to. On the server's thread.
+ * The commands of `weftsim do` that show the state of agents and counters. They only read, except
+ * that `stats reset` clears the counters. On the server's thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -174,7 +174,7 @@ int do_clients(struct do_call *call)
 			of[port->info.master_sm_lid].told += port->reregistrations > 0;
 		}
 	}
-	fprintf(call->out, "MasterSMLID  ports  told to register anew\n");
+	fprintf(call->out, "MasterSMLID  ports  ClientReregister\n");
 	for (unsigned lid = 0; lid <= LID_UNICAST_MAX; lid++)
 		if (of[lid].ports)
 			fprintf(call->out, "%11u  %5u  %5u\n", lid, of[lid].ports, of[lid].told);
@@ -182,7 +182,7 @@ int do_clients(struct do_call *call)
 	return 0;
 }
 
-/* Counters: those that are 0 are left out, but for the first ones. */
+/* Counters: those that are 0 are omitted, except the first. */
 
 static void show_count(FILE *out, const char *name, uint64_t count)
 {
@@ -247,7 +247,7 @@ static void show_kernels(FILE *out, const struct kernel_stats *stats)
 		{"programs: sent again", stats->retried},
 		{"programs: writes refused", stats->refused},
 		{"programs: answers to nothing", stats->unmatched},
-		{"programs: requests to nobody", stats->unclaimed},
+		{"programs: requests without agent", stats->unclaimed},
 		{"programs: dropped unread", stats->dropped_unread},
 		{"RMPP messages sent", stats->rmpp_sent},
 		{"RMPP messages received", stats->rmpp_received},

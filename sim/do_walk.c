@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands of `weftsim do` that walk the switches' own tables: one way, one multicast packet,
- * and every pair of adapter ports. They look at what is programmed, not at what a manager believes;
- * every link passed has to be ACTIVE at both ends, as for data. On the server's thread.
+ * The commands of `weftsim do` that follow the switches' own tables: one path, one multicast
+ * packet, and every pair of adapter ports. They use the programmed tables, not a manager's view;
+ * every link on the way must be ACTIVE at both ends, as for data. On the server's thread.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -111,7 +111,8 @@ static int spread_from(struct do_call *call, const struct device_port *from, lid
 	if (spread.circles)
 		return do_fail(call, "the packet runs in circles: it came back %u times",
 			       spread.circles);
-	return spread.again ? do_fail(call, "%u times it came to who had it already", spread.again)
+	return spread.again ? do_fail(call, "%u duplicates: ports received it more than once",
+				      spread.again)
 			    : 0;
 }
 
@@ -131,10 +132,10 @@ int do_multicast(struct do_call *call)
 }
 
 /*
- * check: all ways to a LID form a graph in which every switch has at most one successor, so that
- * one pass over the switches says for each whether packets arrive, end or run in circles. With the
- * number of adapter ports that are cabled to each switch this counts all pairs. Where links lead is
- * noted once; tables are read as they are when their turn comes.
+ * check: all paths to a LID form a graph in which every switch has at most one successor. So one
+ * pass over the switches shows for each whether packets arrive, end or loop. With the number of
+ * adapter ports at each switch this counts all pairs. The ends of links are read once; tables are
+ * read when their turn comes.
  */
 
 enum fate { UNKNOWN, ON_THE_WAY, ARRIVES, ENDS, CIRCLES, FATES };

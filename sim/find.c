@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Names of nodes and ports. A name that the net file gives wins over what else it could mean, so
- * that a node called "12" or "a:1" can be named. Called for people's words, not for packets.
+ * Names of nodes and ports. A name in the net file takes precedence over other meanings, so that a
+ * node called "12" or "a:1" can be named. For words of users, not for packets.
  */
 #include "sim/find.h"
 
@@ -92,7 +92,7 @@ static unsigned described(const struct world *world, const char *text)
 	return count;
 }
 
-/* What the file calls a node is its own; a description may be that of several. */
+/* Ids of the file are unique; a description may belong to several nodes. */
 static int only_one(const struct world *world, const struct device *device, const char *text,
 		    char *error)
 {
@@ -162,7 +162,7 @@ int find_port(struct device *device, const char *text, struct device_port **out,
 	return -ENOENT;
 }
 
-/* What is behind the last colon is a port, unless all of it is a name. */
+/* The part after the last colon is a port, unless the whole text is a name. */
 int find_place(const struct world *world, const char *text, struct device **out, int *port,
 	       char error[FIND_ERROR_SIZE])
 {

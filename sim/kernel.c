@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The kernels of a world: one for each end port that a program asked for, all with one heap of
- * timers. Here is what does not depend on a program: time, which agent a MAD that came belongs to,
- * the answer where it is nobody's, and the issm device. Called by whoever serves programs, and by
- * the world when something arrives. A port once made stays until the end.
+ * The kernels of a world: one for each end port in use, all with one heap of timers. This file has
+ * the parts that do not depend on a program: time, the agent for a received MAD, the answer if
+ * there is no agent, and the issm device. Called by the server of programs, and by the world for
+ * received MADs. A port that was made stays until the end.
  */
 #include "sim/kernel.h"
 
@@ -38,7 +38,7 @@ void kernel_key_remove(struct map *table, struct kernel_key *key)
 	}
 }
 
-/* What classes are like */
+/* Properties of classes */
 
 enum { CLASS_DEVICE_MGMT = 0x06, CLASS_DEVICE_ADM = 0x10, CLASS_BIS = 0x12, CLASS_BM = 0x05 };
 enum { CLASS_VENDOR2_MIN = 0x30, CLASS_VENDOR2_MAX = 0x4F }; /* the range with an OUI */
@@ -82,7 +82,7 @@ uint64_t kernel_claim_key(uint8_t mgmt_class, uint8_t version, uint32_t oui, uin
 	return (uint64_t)oui << 24 | mgmt_class << 16 | version << 8 | method;
 }
 
-/* What comes */
+/* Received MADs */
 
 static struct kernel_agent *claimant(const struct kernel_port *port, const uint8_t *mad)
 {
@@ -93,7 +93,7 @@ static struct kernel_agent *claimant(const struct kernel_port *port, const uint8
 		       kernel_claim_key(mad[MAD_CLASS], mad[MAD_VERSION], oui, method));
 }
 
-/* A Get() or Set() that is nobody's is answered that it is not supported. */
+/* A Get() or Set() without an agent gets the answer "not supported". */
 static void unclaimed(struct kernel_port *port, const struct kernel_arrival *in)
 {
 	struct mad_addr to = kernel_reply_to(port, in->from);
@@ -192,7 +192,7 @@ void kernel_take(struct kernel_agent *agent, const struct kernel_arrival *in, ui
 		port->stats.dropped_unread++;
 }
 
-/* What goes */
+/* Sent MADs */
 
 struct mad_addr kernel_reply_to(const struct kernel_port *port, const struct mad_addr *from)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the kernel does between a program and the port of a node: ib_umad's files with their agents
- * and queues, ib_mad's matching of answers, time-outs, retries and RMPP. One kernel_port stands for
- * an end port of the world and is one world_client; the files open at it share it. What is refused,
- * limited or dropped is what Linux refuses, limits or drops (drivers/infiniband/core/user_mad.c,
- * mad.c, mad_rmpp.c), and it is counted.
+ * The kernel's part between a program and the port of a node: ib_umad's files with their agents and
+ * queues, ib_mad's matching of answers, time-outs, retries and RMPP. A kernel_port is an end port
+ * of the world and one world_client; the files open at it share it. Refusals, limits and drops are
+ * those of Linux (drivers/infiniband/core/user_mad.c, mad.c, mad_rmpp.c), and are counted.
  *
- * It owns no clock: like a world it is asked when something happens next and told the time. The
- * callbacks of a file may open and close files of the same kernel. One thread.
+ * It owns no clock: as with a world, the caller asks for the time of the next event and supplies
+ * the time. The callbacks of a file may open and close files of the same kernel. One thread.
  */
 #ifndef SIM_KERNEL_H
 #define SIM_KERNEL_H
@@ -18,84 +17,93 @@
 
 #include "sim/world.h"
 
-struct kernel; /* all ports of a world that have one */
+struct kernel; /* all ports of a world that are in use */
 struct kernel_port;
 struct kernel_file; /* an open umad device */
 
 enum {
 	KERNEL_HEADER_SIZE = 64,    /* struct ib_user_mad_hdr, with pkey_index */
-	KERNEL_AGENTS_MAX = 32,	    /* of a file */
-	KERNEL_UNREAD_MAX = 200000, /* MADs of a file; then they are dropped */
-	/* What a file may have under way, where Linux takes memory while it has some: MADs that
-	 * wait for an answer, more of which come back at once as timed out, and bytes of RMPP
-	 * messages. */
+	KERNEL_AGENTS_MAX = 32,	    /* for each file */
+	KERNEL_UNREAD_MAX = 200000, /* MADs of a file; further MADs are dropped */
+	/* Limits of a file where Linux is limited by memory: MADs that wait for an answer (further
+	 * MADs time out at once), and bytes of RMPP messages. */
 	KERNEL_SENDS_MAX = 200000,
 	KERNEL_MESSAGE_BYTES_MAX = 256 << 20,
-	KERNEL_AGENT_FLAGS = 1, /* those of a registration that are known: user RMPP */
+	KERNEL_AGENT_FLAGS = 1, /* known flags of a registration: user RMPP */
 };
 
 struct kernel_stats {
 	uint64_t sent, received, timed_out, retried;
-	uint64_t refused; /* writes with an error; the same number is the writer's errno */
-	uint64_t unmatched, unclaimed; /* answers to nothing; requests without an agent */
-	uint64_t dropped_unread;       /* the reader does not read */
+	uint64_t refused;	       /* writes with an error, which the writer gets as errno */
+	uint64_t unmatched, unclaimed; /* answers without a request; requests without an agent */
+	uint64_t dropped_unread;       /* the queue of the reader is full */
 	uint64_t rmpp_sent, rmpp_received, rmpp_resent, rmpp_aborted, rmpp_malformed;
 };
 
+/* world must outlive the kernel. */
 struct kernel *kernel_new(struct world *world);
-void kernel_free(struct kernel *kernel); /* closes everything */
+void kernel_free(struct kernel *kernel); /* closes all files */
 
-/* When a time-out is due next (UINT64_MAX: never), and doing all that is due. Call it after
- * world_advance(). */
+/* When a time-out is due next; UINT64_MAX: none. */
 uint64_t kernel_next_us(const struct kernel *kernel);
+/* Runs all time-outs that are due. Call it after world_advance(). */
 void kernel_advance(struct kernel *kernel, uint64_t now_us);
 
-/* A device that is removed has no files any more, as when its driver is unloaded: who serves
- * programs closes those that are open and opens none. The port and its agents live on. */
+/* Removes a device, as when its driver is unloaded, or adds it again. The server of programs then
+ * closes the open files and opens no others. The port and its agents continue. */
 void kernel_remove_device(struct kernel *kernel, const struct device *device, bool removed);
+/* False after kernel_remove_device(). */
 bool kernel_has_device(const struct kernel *kernel, const struct device *device);
 
-/* The kernel of an end port, made when it is first asked for; NULL when port is none of device. */
+/* The kernel of an end port, made by the first call; NULL if device has no such end port. */
 struct kernel_port *kernel_port_get(struct kernel *kernel, struct device *device, uint8_t port);
+/* The port in the world. */
 struct device_port *kernel_port_device(const struct kernel_port *port);
+/* Since the start or the last kernel_reset_stats(); borrowed. */
 const struct kernel_stats *kernel_port_stats(const struct kernel_port *port);
-/* All ports together, and from 0 again. */
+/* The sum over all ports. */
 void kernel_sum_stats(const struct kernel *kernel, struct kernel_stats *out);
+/* Sets the counters of all ports to 0. */
 void kernel_reset_stats(struct kernel *kernel);
 
-/* Something to read: umad is header and MAD, borrowed; size may be above KERNEL_HEADER_SIZE +
- * MAD_SIZE. The file's owner queues it for the program; returning false drops it (and counts it as
- * unread): the queue is full. */
+/* A MAD for the program: umad is header and MAD, borrowed; size may exceed KERNEL_HEADER_SIZE +
+ * MAD_SIZE. The file's owner queues it; if it returns false, the MAD is dropped and counted as
+ * unread: the queue is full. */
 typedef bool kernel_readable_fn(void *ctx, const uint8_t *umad, size_t size);
 
+/* Opens a umad device. Never NULL. */
 struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_fn *readable,
 				     void *ctx);
-void kernel_file_close(struct kernel_file *file); /* its agents go, and what they had under way */
+/* Unregisters its agents and drops their requests. */
+void kernel_file_close(struct kernel_file *file);
 
-/* The ports of this device have no subnet management interface (QP0), as those of an adapter whose
- * SMI is a device of its own; or they have it again. Agents that are registered stay. */
+/* Removes the subnet management interface (QP0) from the ports of this device, as for an adapter
+ * whose SMI is a separate device; or adds it again. Registered agents stay. */
 void kernel_set_smi(struct kernel *kernel, const struct device *device, bool has_smi);
 
-/* Registers an agent: 0 and its number, -EPROTONOSUPPORT (no QP0), or -EINVAL (as Linux: class and
- * QP that do not fit, RMPP on a class without, methods that another agent at the port has), -ENOMEM
- * above KERNEL_AGENTS_MAX. */
+/* An agent to register. kernel_file_register() returns 0 and its number, -EPROTONOSUPPORT (no QP0),
+ * -EINVAL (as Linux: class and QP do not match, RMPP on a class without it, or another agent at the
+ * port has one of the methods), or -ENOMEM above KERNEL_AGENTS_MAX. */
 struct kernel_agent_request {
 	unsigned qpn, mgmt_class, mgmt_class_version, rmpp_version;
 	uint32_t flags; /* 1: IB_USER_MAD_USER_RMPP */
 	uint32_t oui;
 	uint64_t method_mask[2];
 };
+/* *agent is the number for writes and for kernel_file_unregister(). */
 int kernel_file_register(struct kernel_file *file, const struct kernel_agent_request *request,
 			 uint32_t *agent);
+/* Drops the agent's requests without an answer. -EINVAL: the file has no such agent. */
 int kernel_file_unregister(struct kernel_file *file, uint32_t agent);
-/* In whose way the last refused registration was: a file that an owner may know to be closing. */
+/* The file that blocked the last refused registration; its owner may know that it is closing. */
 struct kernel_file *kernel_port_conflict(const struct kernel_port *port);
 
-/* A write(): header and MAD. 0, -EINVAL as Linux refuses it, or -ENOMEM. Never blocks. */
+/* A write(): header and MAD. Returns 0, -EINVAL as Linux refuses it, or -ENOMEM. Never blocks. */
 int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size);
 
-/* The issm device of a port: one holder. -EBUSY while another has it. */
+/* Takes the issm device of a port, which has one holder, and sets IsSM. -EBUSY: it is taken. */
 int kernel_port_take_issm(struct kernel_port *port);
+/* Releases the device and clears IsSM. */
 void kernel_port_release_issm(struct kernel_port *port);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Open umad devices and the agents that are registered at them. What may be registered is what
- * ib_umad and ib_mad of Linux allow. A file owns its agents, an agent its sends and what it
- * receives; requests find an agent by what it claimed, answers by its number, which the kernel puts
- * into the upper half of a request's TID.
+ * Open umad devices and the agents that are registered at them. Registrations are checked as in
+ * ib_umad and ib_mad of Linux. A file owns its agents, an agent its sends and received messages. A
+ * request finds its agent by class, version and method; an answer by the agent's number, which the
+ * kernel writes into the upper half of a request's TID.
  *
- * Numbers are unique at a node and begin anew at each: two managers on two nodes have equal TIDs,
- * as they have on real ones.
+ * Numbers are unique at a node and start again at each node: managers on two nodes have equal TIDs,
+ * as on real nodes.
  */
 #include <errno.h>
 #include <stdlib.h>

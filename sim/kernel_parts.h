@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Inside the kernel of a simulated node, shared by its files: sim/kernel.c has ports, time and what
- * arrives, sim/kernel_file.c files and agents, sim/kernel_send.c what is written and what becomes
- * of it, sim/kernel_rmpp_send.c and sim/kernel_rmpp_receive.c the two halves of RMPP
- * (chapter 13.6).
+ * Shared by the files of the kernel of a simulated node: sim/kernel.c has ports, time and received
+ * MADs, sim/kernel_file.c files and agents, sim/kernel_send.c writes and their results,
+ * sim/kernel_rmpp_send.c and sim/kernel_rmpp_receive.c the two halves of RMPP (chapter 13.6).
  *
  * A send is on its agent's list and in its port's table from write() until its answer, its last
- * time-out or the end of its agent. Whatever calls a program's readable function does so last: the
- * program may close any file from within, and the agent may be gone when it returns.
+ * time-out or the end of its agent. A function that calls a program's readable function does so as
+ * its last action: the program may close any file in this call, and the agent may be gone when it
+ * returns.
  */
 #ifndef SIM_KERNEL_PARTS_H
 #define SIM_KERNEL_PARTS_H
@@ -20,9 +20,10 @@
 #include "mad/mad.h"
 #include "sim/kernel.h"
 
+/* Files always use the header with pkey_index. */
 _Static_assert(sizeof(struct ib_user_mad_hdr) == KERNEL_HEADER_SIZE, "the header with pkey_index");
 
-/* Where what is in a MAD. */
+/* Offsets in a MAD. */
 enum {
 	MAD_CLASS = 1,
 	MAD_VERSION = 2,
@@ -35,23 +36,26 @@ enum {
 	RMPP_FLAGS = 26, /* the upper five bits are the response time */
 	RMPP_STATUS = 27,
 	RMPP_SEGMENT = 28,
-	RMPP_LENGTH = 32, /* of data: the payload's; of an ACK: the last segment that may come */
+	/* Of data: the payload's length; of an ACK: the last segment that may be sent. */
+	RMPP_LENGTH = 32,
 	RMPP_HEADER_END = 36,
 	VENDOR_OUI = 37,
 };
 
-/* Several things of one table may have the same key. */
+/* Entries of a table; several may have the same key. */
 struct kernel_key {
 	struct kernel_key *next;
 	uint64_t key;
 };
 
+/* Adds an entry that the caller owns. */
 void kernel_key_add(struct map *table, struct kernel_key *key);
+/* Removes an entry, which must be in the table. */
 void kernel_key_remove(struct map *table, struct kernel_key *key);
 
 struct kernel {
 	struct world *world;
-	uint64_t now_us; /* that kernel_advance() was told */
+	uint64_t now_us; /* time of the last kernel_advance() */
 	struct timers timers;
 	struct map ports;		 /* by the address of the world's port */
 	struct map removed, without_smi; /* devices, by their address */
@@ -63,8 +67,9 @@ struct kernel_port {
 	struct device_port *at;
 	struct world_client *client;
 	struct list files;
-	struct map agents;	    /* by number */
-	struct map claims;	    /* who wants which requests: kernel_claim_key() */
+	struct map agents; /* by number */
+	/* Agents by the requests that they receive: kernel_claim_key(). */
+	struct map claims;
 	struct map sends, receives; /* tables of kernel_key */
 	struct kernel_stats stats;
 	uint32_t last_number; /* given to an agent */
@@ -88,25 +93,25 @@ struct kernel_agent {
 	uint32_t id;	 /* in its file */
 	uint32_t number; /* the upper half of its requests' TIDs */
 	struct kernel_agent_request claim;
-	bool does_rmpp;	       /* for the program, which sees whole messages */
+	bool does_rmpp;	       /* for the program, which gets whole messages */
 	unsigned requests_max; /* under way; 0: any number */
 	unsigned requests;     /* under way, of those that are limited */
 	struct list sends;
 	struct list backlog;	   /* limited sends that wait for a place */
-	struct list partial, done; /* messages that come, and those that lately came */
+	struct list partial, done; /* incomplete messages, and those completed lately */
 	unsigned receives;	   /* on both lists */
 	size_t partial_bytes;
 };
 
-/* A MAD that came. */
+/* A received MAD. */
 struct kernel_arrival {
 	const struct mad_addr *from;
-	const uint8_t *mad; /* MAD_SIZE bytes, or as many as a message has */
+	const uint8_t *mad; /* MAD_SIZE bytes; a message may have more */
 	uint64_t tid;
 	bool is_response;
 };
 
-/* A MAD or message that was written and is not over. */
+/* A MAD or message that was written and has not ended. */
 struct kernel_send {
 	struct kernel_key key;
 	struct list link;    /* agent->sends */
@@ -118,7 +123,7 @@ struct kernel_send {
 	uint32_t retries_left;
 	bool is_response;
 	bool is_limited;
-	/* RMPP: no message has fewer than one segment, 0 is for all that is no RMPP. */
+	/* RMPP: a message has at least one segment; 0: no RMPP. */
 	uint8_t *message;
 	size_t size;
 	uint32_t segments, sent, acked;
@@ -127,22 +132,25 @@ struct kernel_send {
 };
 
 /* sim/kernel.c */
-/* Requests of a class, version and method, and in the vendor range of an OUI, belong to one agent.
- */
+/* The key of a class, version and method, and in the vendor range of an OUI: its requests belong to
+ * one agent. */
 uint64_t kernel_claim_key(uint8_t mgmt_class, uint8_t version, uint32_t oui, uint8_t method);
-bool kernel_is_vendor2(uint8_t mgmt_class); /* the range of classes that have an OUI */
+bool kernel_is_vendor2(uint8_t mgmt_class); /* a class in the range that has an OUI */
 uint64_t kernel_now_us(const struct kernel *kernel);
+/* Sends a MAD by the port. Errors are ignored, as a lost MAD. */
 void kernel_transmit(struct kernel_port *port, const struct mad_addr *to,
 		     const uint8_t mad[MAD_SIZE]);
+/* The address for the reply to a MAD from this address. */
 struct mad_addr kernel_reply_to(const struct kernel_port *port, const struct mad_addr *from);
-/* A whole MAD or message for an agent. umad has KERNEL_HEADER_SIZE bytes, which this fills, and
- * then the MAD, of size bytes. */
+/* Delivers a whole MAD or message to an agent. umad has KERNEL_HEADER_SIZE bytes, which this fills,
+ * and then the MAD, of size bytes. */
 void kernel_take(struct kernel_agent *agent, const struct kernel_arrival *in, uint8_t *umad,
 		 size_t size);
-/* Those that 13.4.5 and ib_mad take for answers to somebody's request. */
+/* Whether 13.4.5 and ib_mad treat the MAD as an answer to a request. */
 bool kernel_is_response(const uint8_t *mad);
+/* Whether MADs of this class may be RMPP. */
 bool kernel_class_has_rmpp(uint8_t mgmt_class);
-/* Where the data of a class's MADs begins: behind its own header. */
+/* Offset of the data in MADs of the class, after its own header. */
 size_t kernel_data_offset(uint8_t mgmt_class);
 
 static inline bool kernel_rmpp_active(const uint8_t *mad)
@@ -154,13 +162,15 @@ static inline bool kernel_rmpp_active(const uint8_t *mad)
 
 /* sim/kernel_send.c */
 struct kernel_send *kernel_send_find(struct kernel_agent *agent, const struct kernel_arrival *in);
+/* Starts the timer of an attempt. */
 void kernel_send_arm(struct kernel_send *send, uint32_t timeout_ms);
-/* Forgets it, without a word to the program, and lets the next one go. */
+/* Ends the send without an event for the program, and starts the next send that waits. */
 void kernel_send_end(struct kernel_send *send);
+/* Ends all sends of an agent in this way. */
 void kernel_sends_cancel(struct kernel_agent *agent);
-void kernel_sends_done(struct kernel *kernel); /* frees the spare ones */
+void kernel_sends_done(struct kernel *kernel); /* frees the spare sends */
 struct mad_addr kernel_send_address(const struct kernel_send *send);
-/* False for what the QP at the other end discards: SMPs have QP0 for themselves. */
+/* False if the QP at the other end discards it: QP0 accepts only SMPs, and the other QPs none. */
 bool kernel_send_reaches(const struct kernel_send *send);
 
 /* sim/kernel_rmpp_send.c */
@@ -180,23 +190,25 @@ enum rmpp_status {
 };
 enum { RMPP_OUR_VERSION = 1 };
 
-/* A message is written: a send that is on its lists and has its headers in mad. Copies the rest. */
+/* Begins a message: a send that is on its lists and has its headers in mad. Copies the rest. */
 void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t size);
-void kernel_rmpp_resend(struct kernel_send *send); /* from the first one not acknowledged */
+/* From the first segment that was not acknowledged. */
+void kernel_rmpp_resend(struct kernel_send *send);
 void kernel_rmpp_ack_received(struct kernel_agent *agent, const struct kernel_arrival *in);
-/* The receiver gave up; the program hears nothing of it. */
+/* The receiver aborted; the program gets no event. */
 void kernel_rmpp_send_aborted(struct kernel_agent *agent, const struct kernel_arrival *in);
-/* Answers a segment with one of another type, header and all. */
+/* Answers a segment with another type, including its headers. */
 void kernel_rmpp_answer(struct kernel_port *port, const struct kernel_arrival *in,
 			enum rmpp_type type, uint8_t status, uint32_t segment, uint32_t length);
 
 /* sim/kernel_rmpp_receive.c */
 void kernel_rmpp_received(struct kernel_agent *agent, const struct kernel_arrival *in);
-void kernel_rmpp_cancel(struct kernel_agent *agent); /* all that came and comes */
+void kernel_rmpp_cancel(struct kernel_agent *agent); /* all messages, complete or not */
 /* Double-sided transfer (13.6.4): the requester acknowledged our last acknowledgement and opened a
- * window for the answer; and what that window is for an answer, 1 where it did not. */
+ * window for the answer. */
 void kernel_rmpp_window_opened(struct kernel_agent *agent, const struct kernel_arrival *in,
 			       uint32_t window);
+/* The window for an answer; 1 if the requester opened none. */
 uint32_t kernel_rmpp_answer_window(const struct kernel_send *send);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * RMPP, the receiver: puts segments together and acknowledges them. A message is known by TID,
- * source, class, version and method. It has 40 s to come, and when it is there it is remembered for
- * 10 s, in which its segments are acknowledged again: so Linux does it, as it has no response time
- * to go by. PayloadLength counts in the last segment only and is taken as full where it cannot be.
+ * RMPP, the receiver: reassembles segments and acknowledges them. A message is identified by TID,
+ * source, class, version and method. It may take 40 s, and after its end it is remembered for 10 s,
+ * in which its segments are acknowledged again: as in Linux, which has no response time to use.
+ * PayloadLength counts in the last segment only, and an invalid value counts as full.
  *
- * Linux takes whatever comes. Here a message ends at 64 MiB, and an agent has so many of them and
- * so much memory for those that are not whole: what is beyond is stopped with "no resources".
+ * Linux has no limits. Here a message ends at 64 MiB, and an agent has limits of messages and of
+ * memory for incomplete messages: beyond them, a message is stopped with "no resources".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,9 +35,9 @@ struct receive {
 	uint64_t tid;
 	uint8_t mgmt_class, version, method;
 	bool done;
-	uint32_t got;	 /* all segments up to this one are here */
+	uint32_t got;	 /* all segments up to this number were received */
 	uint32_t acked;	 /* and this was said last */
-	uint32_t window; /* the last one that may come */
+	uint32_t window; /* the last segment that may be sent */
 	uint64_t ahead;	 /* bit i: segment got + 1 + i is here */
 	uint32_t last;	 /* the number of the last segment; 0: not known yet */
 	uint32_t last_payload;
@@ -253,7 +253,7 @@ static size_t message_size(const struct receive *receive)
 	return header_size + receive->got * (MAD_SIZE - header_size) - pad;
 }
 
-/* The message leaves for the program, and what is left only remembers it. */
+/* Delivers the message to the program; the rest only serves to recognize it. */
 static void complete(struct receive *receive)
 {
 	struct kernel_agent *agent = receive->agent;
@@ -330,7 +330,7 @@ static void on_data(struct kernel_agent *agent, const struct kernel_arrival *in)
 		data_received(receive, in, segment);
 }
 
-/* Whatever comes */
+/* Entry for all types */
 
 static void receive_refuse(struct kernel_agent *agent, const struct kernel_arrival *in,
 			   enum rmpp_status status)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * RMPP, the sender: a message goes in segments (13.6), as many at once as the receiver's window
- * allows, and its send is over with the last acknowledgement or, where an answer is expected, with
- * that. Linux gives each acknowledgement the send's time-out, and 2 s at most; a retry repeats all
- * that was not acknowledged. An abort ends a send without a word to the program, as there.
+ * RMPP, the sender: a message leaves in segments (13.6), as many at once as the receiver's window
+ * allows. Its send ends with the last acknowledgement or, if an answer is expected, with the
+ * answer. As in Linux, each acknowledgement has the send's time-out, at most 2 s, and a retry
+ * repeats all segments that were not acknowledged. An abort ends a send without an event for the
+ * program.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static size_t segment_data(const struct kernel_send *send)
 	return MAD_SIZE - kernel_data_offset(send->mad[MAD_CLASS]);
 }
 
-/* What a segment's payload is counted with: data and the class's own header (13.6.2.1). */
+/* The PayloadLength of a segment: data and the class's own header (13.6.2.1). */
 static uint32_t payload(const struct kernel_send *send, size_t data_size)
 {
 	return data_size + kernel_data_offset(send->mad[MAD_CLASS]) - RMPP_HEADER_END;
@@ -90,7 +91,7 @@ void kernel_rmpp_resend(struct kernel_send *send)
 	send->agent->port->stats.rmpp_resent += sent - send->acked;
 }
 
-/* What the receiver says */
+/* Messages from the receiver */
 
 void kernel_rmpp_answer(struct kernel_port *port, const struct kernel_arrival *in,
 			enum rmpp_type type, uint8_t status, uint32_t segment, uint32_t length)
@@ -160,7 +161,7 @@ static void rmpp_send_advance(struct kernel_send *send, const struct kernel_arri
 	if (segment > send->acked) {
 		send->acked = segment;
 		send->retries_left = send->header.retries;
-		/* After a retry, an acknowledgement of what was sent before it may come. */
+		/* After a retry, an acknowledgement of earlier segments may arrive. */
 		if (send->sent < segment)
 			send->sent = segment;
 	}

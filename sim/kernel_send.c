@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What programs write: checks, TIDs, the limit on requests under way, time-outs with retries, and
- * finding the request that an answer belongs to. Sends come from a list of spare ones and are found
- * by their TID in one look-up, for this is what every MAD of a simulation goes through. A MAD that
- * expects no answer and is no RMPP leaves at once and is forgotten.
+ * Writes of programs: checks, TIDs, the limit on requests under way, time-outs with retries, and
+ * the search for the request of an answer. Sends come from a list of spare sends and are found by
+ * their TID in one look-up, because every MAD of a simulation passes here. A MAD that expects no
+ * answer and is no RMPP leaves at once and is not kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,8 +33,8 @@ static uint64_t send_key(uint64_t tid, bool is_response, const struct ib_user_ma
 		       : tid;
 }
 
-/* Did what we sent go where this came from, and does it answer the other? Directed SMPs are not
- * asked. */
+/* Whether the source of the answer is the destination of our request, and one answers the other.
+ * Not checked for directed SMPs. */
 static bool is_counterpart(const struct kernel_send *send, const struct kernel_arrival *in)
 {
 	const struct port_info *info = &send->agent->port->at->info;
@@ -162,8 +162,8 @@ static void send_give_up(struct kernel_send *send)
 		port->stats.dropped_unread++;
 }
 
-/* A message that came through whole is not sent again, whatever becomes of its answer. Retries
- * stand behind those that wait for their first time. */
+/* A message that was transferred completely is not sent again, even without an answer. Retries
+ * queue behind first attempts. */
 static void send_timed_out(void *arg)
 {
 	struct kernel_send *send = arg;
@@ -263,7 +263,7 @@ static bool is_limited(const struct kernel_agent *agent, const uint8_t *mad)
 	       mgmt_class == CLASS_SUBN_ADM || mgmt_class == CLASS_CM;
 }
 
-/* A directed SMP that begins its route here has to be able to: the first port is this one. */
+/* For a directed SMP that begins its route here, the first port must be this port. */
 static bool is_bad_route(const struct kernel_port *port, const uint8_t *mad)
 {
 	bool back = mad[MAD_STATUS] & 0x80; /* the D bit */
@@ -278,7 +278,7 @@ static bool is_bad_route(const struct kernel_port *port, const uint8_t *mad)
 			     &lid) == SMP_BAD;
 }
 
-/* What was written, in parts. */
+/* The parts of a write. */
 struct written {
 	struct kernel_agent *agent;
 	struct ib_user_mad_hdr header;
@@ -328,7 +328,7 @@ static bool same_destination(const struct ib_user_mad_hdr *a, const struct ib_us
 	return a->grh_present ? !memcmp(a->gid, b->gid, sizeof(a->gid)) : a->lid == b->lid;
 }
 
-/* Two requests of one TID and class could not be told apart; nor could two answers of one TID to
+/* Two requests of one TID and class would be indistinguishable; so would two answers of one TID to
  * one port. */
 static bool is_duplicate(const struct written *written)
 {

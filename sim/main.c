@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * weftsim: fabrics for those who have none. Each subcommand is a row of a table; main() finds the
- * row and leaves the rest of the command line to it. Exit status 2 for usage, 1 for anything else
- * that stops it, always with one line why.
+ * weftsim: simulated fabrics. Each subcommand is a row of a table; main() finds the row and passes
+ * the rest of the command line to it. Exit status 2 for usage, 1 for any other error, always with
+ * one line that names the reason.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -92,7 +92,7 @@ static char *read_stream(FILE *stream, size_t *size)
 	return text;
 }
 
-/* NULL when the reason has been told. */
+/* NULL if an error was reported. */
 static struct net *load_net(const char *path)
 {
 	FILE *stream = fopen(path, "re");
@@ -115,7 +115,8 @@ static struct net *load_net(const char *path)
 	return net;
 }
 
-/* A file that is there is one, whatever its name; else what looks like a path is meant as one. */
+/* An existing file is a topology file, with any name; otherwise a text that looks like a path is a
+ * file, too. */
 static struct net *load_topology(const char *text)
 {
 	struct stat status;
@@ -238,7 +239,7 @@ static const struct subcommand subcommands[] = {
 	{"serve",
 	 "[-s SOCKET] [--seed N] [--smp-us N] [--smp-transit-us N] [--vl15-depth N] [--send-us N] "
 	 "TOPOLOGY",
-	 "serves the fabric of a net file or a SPEC to programs, until it is told to end",
+	 "serves the fabric of a net file or a SPEC to programs, until SIGTERM or SIGINT",
 	 run_serve},
 	{"run", "[-s SOCKET] [-n NODE[:PORT]] -- COMMAND...",
 	 "executes a program that takes the node's adapter for that of its machine", run_run},

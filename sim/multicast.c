@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast packets as wholes. A switch sends copies by its masks and knows nothing of circles; so
- * a packet that was multiplied is one flight, which notes each port by which it came to a switch,
- * and what comes by the same port again ends there, counted. The walk at the end asks the tables
- * who would receive a packet, with the same rule, without sending one. On the world's thread.
+ * Multicast packets as a whole. A switch sends copies by its masks and cannot detect loops. So a
+ * multiplied packet is one flight, which records each port by which it entered a switch; a copy
+ * that enters by the same port again ends there, and is counted. The walk at the end of the file
+ * finds the receivers from the tables, with the same rule, without sending. On the world's thread.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The way of a MAD through a world. An SMP follows its directed route (route_smp.c) or, as a GMP
- * always does, the LIDs in the switches' own tables. Each link takes hop_ns; where that is 0, a
- * packet makes its whole way within one event, but for a switch that sends several copies of it.
- * Its end is in sim/arrival.c. Whatever becomes of a packet is counted where it ends, and each
- * link's ends count it as the hardware of ports does (mad/perf.h). Called by sim/world.c.
+ * always does, the LIDs in the switches' own tables. Each link takes hop_ns; if that is 0, a packet
+ * makes its whole way within one event, unless a switch sends several copies. Its end is in
+ * sim/arrival.c. Every end of a packet is counted, and each link's ends count it as the hardware of
+ * ports does (mad/perf.h). Called by sim/world.c.
  *
- * A packet that went through as many tables as there are switches goes round in a circle, for no
- * shortest or longest way without one has more.
+ * A packet that passed as many tables as there are switches is in a loop, because no path without a
+ * loop is longer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -238,10 +238,10 @@ static void come_in(struct packet *packet)
 }
 
 /*
- * What the ports count of a packet that goes no further (16.1.3.5): the port in, where a switch
- * knows no way for its LID; the port out, where that is down or its link does not fit, and where
- * the packet went round for longer than a switch's lifetime limit; the port that refused its
- * P_Key, which its switch also tells. An SMI that has no such port counts nothing.
+ * The port counters of a packet that goes no further (16.1.3.5). If a switch has no entry for its
+ * LID, the input port counts it. If the output port is down, its link does not match, or the packet
+ * exceeded the lifetime limit of a switch, the output port counts it. A port that refuses a P_Key
+ * counts it, and a trap is sent, too. An SMI without such a port counts nothing.
  */
 static void count_refusal(const struct packet *packet, enum verdict verdict,
 			  struct device_port *out)

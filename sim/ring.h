@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A queue of records in memory that two processes share: one puts, the other takes. The server and
- * the preload library have one each way for an open umad device (sim/wire.h), so that most MADs
- * cost no system call; both are built from this header, which needs libc alone.
+ * A queue of records in memory that two processes share: a writer and a reader. The server and the
+ * preload library have a queue in each direction for an open umad device (sim/wire.h), so that most
+ * MADs cost no system call. Both are built from this header, which needs only libc.
  *
- * Who takes may sleep, or have others wait with poll() on a socket: a token, which is a message on
- * that socket, is there exactly while the queue is not empty. The tail has a bit which says that
- * the token was sent, or is about to be: who puts sends one when it sets the bit, who finds the
- * queue empty clears the bit in the same step and takes the token back. So a busy queue passes no
- * tokens.
+ * The reader may sleep, or its program may use poll() on a socket: a token, which is a message on
+ * that socket, exists exactly while the queue is not empty. A bit in the tail says that the token
+ * was sent, or will be. The writer sends a token when it sets the bit; a reader that finds the
+ * queue empty clears the bit in the same step and takes the token back. So a busy queue exchanges
+ * no tokens.
  *
- * Neither end believes the other: places and sizes are checked, and what the other end might still
- * change is for the reader to copy before it looks at it. Each end keeps the place that it owns
- * where the other cannot write, if it has to do with a stranger.
+ * Neither end trusts the other: positions and sizes are checked, and a reader copies data that the
+ * other end could still change before it checks them. If the other end is not trusted, each end
+ * keeps its own position in private memory.
  */
 #ifndef SIM_RING_H
 #define SIM_RING_H
@@ -26,22 +26,23 @@
 enum {
 	RING_BYTES = 1 << 18, /* a power of 2 */
 	RING_ALIGNMENT = 8,
-	RING_RECORD_MAX = RING_BYTES / 4, /* fits whatever is where */
-	RING_TOLD = 1,			  /* in the tail, whose place is a multiple of 8 */
+	RING_RECORD_MAX = RING_BYTES / 4, /* larger than any record in use */
+	/* A bit of the tail, whose position is a multiple of 8: the token was sent. */
+	RING_TOLD = 1,
 };
 
-/* Places count bytes for ever; their remainder is where in bytes[] they are. */
+/* Positions count bytes without limit; modulo RING_BYTES they are indexes of bytes[]. */
 struct ring {
-	_Alignas(64) atomic_uint tail;	     /* of who puts: the end of what is to be taken */
-	_Alignas(64) atomic_uint head;	     /* of who takes: its begin */
-	_Alignas(64) atomic_uint wants_room; /* who puts waits for head to move */
+	_Alignas(64) atomic_uint tail;	     /* written by the writer: the end of the records */
+	_Alignas(64) atomic_uint head;	     /* written by the reader: the start of the records */
+	_Alignas(64) atomic_uint wants_room; /* the writer waits until head moves */
 	_Alignas(64) uint8_t bytes[RING_BYTES];
 };
 
-/* Before the bytes of each record. Size 0: what follows up to the end of bytes[] is not used. */
+/* Before the bytes of each record. Size 0: the rest of bytes[] is not used. */
 struct ring_record {
 	uint32_t size;
-	uint32_t whole; /* as who puts has it; not looked at here */
+	uint32_t whole; /* the writer's value; not interpreted here */
 };
 
 static inline uint32_t ring_need(uint32_t size)
@@ -49,9 +50,9 @@ static inline uint32_t ring_need(uint32_t size)
 	return (sizeof(struct ring_record) + size + RING_ALIGNMENT - 1) & ~(RING_ALIGNMENT - 1u);
 }
 
-/* Where the bytes of a next record may be put, with its head written and *tail behind it: nothing
- * is to be seen of it before ring_publish(). -EAGAIN: no room now; -EPROTO: the other end's place
- * cannot be. size is at most RING_RECORD_MAX. */
+/* Reserves room for a record, writes its header and moves *tail behind it; the reader sees nothing
+ * before ring_publish(). -EAGAIN: no room now; -EPROTO: the other end's position is invalid. size
+ * is at most RING_RECORD_MAX. */
 static inline int ring_reserve(struct ring *ring, uint32_t *tail, struct ring_record record,
 			       uint8_t **bytes)
 {
@@ -73,20 +74,20 @@ static inline int ring_reserve(struct ring *ring, uint32_t *tail, struct ring_re
 	return 0;
 }
 
-/* For an end that keeps no tail of its own. */
+/* For a writer that keeps no tail of its own. */
 static inline uint32_t ring_tail(struct ring *ring)
 {
 	return atomic_load_explicit(&ring->tail, memory_order_relaxed) & ~RING_TOLD;
 }
 
-/* Lets the other end see what is before tail. Whether it has to be sent a token. */
+/* Shows the reader all records before tail. True: a token must be sent. */
 static inline bool ring_publish(struct ring *ring, uint32_t tail)
 {
 	return !(atomic_exchange(&ring->tail, tail | RING_TOLD) & RING_TOLD);
 }
 
-/* The record at *head and where its bytes are, with *head behind it; it is the taker's until
- * ring_release(). -EAGAIN: there is none; -EPROTO: what is there cannot be. */
+/* Returns the record at *head and its bytes, and moves *head behind it; it belongs to the reader
+ * until ring_release(). -EAGAIN: there is none; -EPROTO: the ring is invalid. */
 static inline int ring_take(struct ring *ring, uint32_t *head, struct ring_record *record,
 			    const uint8_t **bytes)
 {
@@ -117,8 +118,8 @@ static inline int ring_take(struct ring *ring, uint32_t *head, struct ring_recor
 	return 0;
 }
 
-/* Gives the room before head back. Whether who puts has asked to be told: it is answered once, and
- * not before there is plenty. */
+/* Frees the room before head. True: the writer waits for room and must be notified; returned once
+ * per request, and only when half of the ring is free. */
 static inline bool ring_release(struct ring *ring, uint32_t head)
 {
 	uint32_t tail = ring_tail(ring);
@@ -128,15 +129,15 @@ static inline bool ring_release(struct ring *ring, uint32_t head)
 	       atomic_exchange(&ring->wants_room, 0);
 }
 
-/* To be told when there is room; what was published before may have been taken meanwhile, so try
- * once more after this. */
+/* Requests a notice when there is room. The reader may have freed room just before, so try again
+ * after this. */
 static inline void ring_want_room(struct ring *ring)
 {
 	atomic_store(&ring->wants_room, 1);
 }
 
-/* To be called when everything before head was taken: whether there is nothing behind, and a token
- * to be taken back, which may still be on its way. */
+/* Call it after all records before head were read. True: there are no more, and a token must be
+ * taken back, which may still be on its way. */
 static inline bool ring_rest(struct ring *ring, uint32_t head)
 {
 	uint32_t tail = head | RING_TOLD;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Memory shared with a program, seen from the server, on its one thread. What the layout and the
- * tokens are about is in sim/ring.h. The file is sealed against shrinking: a program that could cut
- * it would kill the server with the next access.
+ * Memory shared with a program, for the server, on its one thread. sim/ring.h explains layout and
+ * tokens. The file is sealed against shrinking: a program that could shrink it would crash the
+ * server at the next access.
  */
 #include "sim/rings.h"
 

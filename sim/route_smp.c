@@ -2,8 +2,8 @@
 /*
  * The steps of a directed route. A route has up to three parts: by LID to the switch where the
  * directed part begins (DrSLID is not permissive), port by port along the initial path, and by LID
- * from its end to the agent (DrDLID is not permissive). The hop pointer says how far the directed
- * part has come: 0 before it, hop count + 1 behind it. The answer goes the same way back, along
+ * from its end to the agent (DrDLID is not permissive). The hop pointer is the position in the
+ * directed part: 0 before it, hop count + 1 behind it. The answer takes the same way back, along
  * the return path, with the pointer going down.
  */
 #include "sim/route_smp.h"
@@ -13,8 +13,8 @@
 
 enum { STATUS_OFFSET = 4, HOP_POINTER_OFFSET = 6, HOP_COUNT_OFFSET = 7, DIRECTION_BIT = 0x80 };
 
-/* The part by LID, if there is one. Only a switch can turn a packet that came to it into one that
- * goes on by LID; without hops the node is the one that made it. */
+/* The part by LID, if there is one. Only a switch can convert a packet that arrived by port into a
+ * packet by LID; without hops the node is the source. */
 static enum smp_way leave_route(const uint8_t *mad, unsigned lid_offset, bool at_switch, lid_t *lid)
 {
 	lid_t to = be16_load(mad + lid_offset);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The server's loop: real time for a world and its kernels, one epoll for the socket, the signals
- * and all connections. It has one of its own rather than lib/loop.h, whose accounting of each
- * callback costs more than a MAD takes here.
+ * and all connections. It does not use lib/loop.h, whose accounting for each callback costs more
+ * than a MAD takes here.
  *
- * Time is read once a turn, and the world is moved to it before and after messages are read: so a
- * request begins at the time it came, and its answer, where agents take no time, leaves in the
- * same turn. Kernels are moved last: an answer that has come beats its own time-out. Folders are
- * written before answers leave: who hears that a LID is set finds it in the file.
+ * Time is read once a turn, and the world is advanced before and after messages are read. So a
+ * request begins when it arrived, and its answer, if agents take no time, leaves in the same turn.
+ * Kernels are advanced last: a received answer comes before its own time-out. Folders are written
+ * before answers leave, so that a program finds a new LID in the file.
  */
 #include "sim/serve.h"
 
@@ -49,7 +49,7 @@ static uint64_t next_us(const struct server *server)
 	return world_us < kernel_us ? world_us : kernel_us;
 }
 
-/* What a kernel does may begin something in the world at once, and the other way round. */
+/* Activity in a kernel may cause activity in the world at once, and the reverse. */
 static void server_advance(struct server *server, uint64_t now_us)
 {
 	do {
@@ -116,7 +116,7 @@ static int server_loop(struct server *server)
 
 /* Beginning and end */
 
-/* What the files of a node show. */
+/* Attributes that the files of a node show. */
 static void server_on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 			  uint32_t attr_mod)
 {

@@ -13,8 +13,8 @@ struct serve_options {
 	struct world_options world;
 };
 
-/* Serves until SIGTERM, SIGINT or SIGHUP; takes the net, which it frees. Returns the exit status;
- * what stops it is told on stderr. */
+/* Serves until SIGTERM, SIGINT or SIGHUP; takes over the net and frees it. Returns the exit status;
+ * errors are reported on stderr. */
 int serve(const struct serve_options *options, struct net *net);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Inside the weftsim server: what its loop (serve.c), its connections (connection.c and the kinds
- * of them) and the folders (folder.c) share. One thread; nothing here waits for a client.
+ * Shared by the parts of the weftsim server: its loop (serve.c), its connections (connection.c and
+ * their kinds) and the folders (folder.c). One thread; nothing here waits for a client.
  *
- * A turn of the loop: time goes on in the world, what has come is read, time goes on again, folders
- * show what changed, answers leave. A connection that ends within a turn is only marked, and freed
- * when the turn is over.
+ * A turn of the loop: the world advances, messages are read, the world advances again, folders are
+ * updated, answers leave. A connection that ends within a turn is only marked, and freed at the end
+ * of the turn.
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
@@ -28,7 +28,7 @@ struct do_call;
 struct connection;
 
 enum {
-	CONNECTION_MADS = 256,	      /* of a program, that are read at once */
+	CONNECTION_MADS = 256,	      /* of a program, read at once */
 	CONNECTION_MESSAGE_MAX = 512, /* bytes, of any kind */
 };
 
@@ -38,75 +38,80 @@ struct server {
 	struct folders *folders;
 	struct socket_place place;
 	int epoll_fd, signal_fd;
-	bool full; /* no descriptors are left: who knocks waits */
+	bool full; /* no descriptors are left: new clients wait */
 	bool stop;
 	uint64_t now_us; /* of the present turn */
 	uint32_t next_id;
 	struct map by_id; /* connections */
 	struct list connections;
-	struct list unsent;  /* those with something new in their outbox */
+	struct list unsent;  /* those with new messages in their outbox */
 	struct list working; /* those whose command needs more turns */
 	struct list ended;
 };
 
-/* What a connection is for: a row for each enum wire_kind. */
+/* The purpose of a connection: a row for each enum wire_kind. */
 struct connection_kind {
-	/* 0, 1 when it sees to the welcome itself, or -errno with a reason in welcome->text. */
+	/* Returns 0, 1 if it sends the welcome itself, or -errno with a reason in welcome->text. */
 	int (*start)(struct connection *connection, const struct wire_hello *hello,
 		     struct wire_welcome *welcome);
-	/* In the place of what follows, for those whose messages are elsewhere: reads some, and
-	 * returns how many that were or -errno (-EPIPE: the end); sends what is new. all: who calls
-	 * wants to know all that has come, the end too. */
+	/* For kinds with messages in rings, instead of the functions below. read() reads some
+	 * records, and returns their number or -errno (-EPIPE: the end); all: it reads all records,
+	 * and the end. flush() sends new records. */
 	int (*read)(struct connection *connection, bool all);
 	void (*flush)(struct connection *connection);
-	/* A message; file is a descriptor that came with it and stays the caller's, or -1. False
-	 * ends the connection. NULL: there are none. */
+	/* A message; file is a descriptor that arrived with it and stays the caller's, or -1. False
+	 * ends the connection. NULL: there are no messages. */
 	bool (*message)(struct connection *connection, const uint8_t *bytes, size_t size, int file);
-	void (*drained)(struct connection *connection); /* its outbox is empty; or NULL */
-	void (*end)(struct connection *connection);	/* or NULL */
+	void (*drained)(struct connection *connection); /* its outbox is empty; may be NULL */
+	void (*end)(struct connection *connection);	/* may be NULL */
 	size_t longest;					/* message */
 };
 
 struct connection {
 	struct list link, unsent, working;
 	struct server *server;
-	const struct connection_kind *kind; /* NULL until its hello came */
+	const struct connection_kind *kind; /* NULL before its hello */
 	struct outbox outbox;
 	int fd;
 	uint32_t id;
-	uint32_t interest; /* what epoll watches for */
+	uint32_t interest; /* the events of epoll */
 	bool ended, blocked, paused;
 	struct kernel_port *port; /* WIRE_UMAD, WIRE_ISSM */
 	struct kernel_file *file; /* WIRE_UMAD */
 	struct rings rings;
-	uint64_t heard_us;    /* WIRE_UMAD: the turn in which its ring had something */
-	struct outbox longs;  /* MADs that were announced and not fetched */
+	uint64_t heard_us;    /* WIRE_UMAD: the last turn in which its ring had records */
+	struct outbox longs;  /* MADs that were announced and not yet fetched */
 	bool waits, holds;    /* WIRE_ISSM */
-	struct do_call *call; /* WIRE_DO: the command that is worked on */
+	struct do_call *call; /* WIRE_DO: the command under way */
 };
 
 extern const struct connection_kind connection_files, connection_umad, connection_issm,
 	connection_call, connection_do;
 
+/* server has its world, kernel, folders and epoll_fd. */
 void connections_init(struct server *server);
+/* Ends all connections, without answers. */
 void connections_done(struct server *server);
-void connections_accept(struct server *server); /* some that knock */
-void connections_flush(struct server *server);	/* sends what is new */
+void connections_accept(struct server *server); /* accepts some new clients */
+void connections_flush(struct server *server);	/* sends new messages */
 void connections_free_ended(struct server *server);
-void connections_of_removed(struct server *server); /* ends those to devices that are gone */
-void connections_work(struct server *server);	    /* a turn for one of the commands under way */
+void connections_of_removed(struct server *server); /* ends connections to removed devices */
+/* Runs a turn of one of the commands under way. */
+void connections_work(struct server *server);
 
-/* A descriptor of epoll's is ready. */
+/* epoll reported events for the connection. */
 void connection_ready(struct connection *connection, uint32_t events);
-/* Reads all that has come before and ends the connection when the other end is gone. */
+/* Reads all messages sent before, and ends the connection if the other end is gone. */
 void connection_drain(struct connection *connection);
+/* Queues a copy of a message, to be sent at the end of the turn. */
 void connection_send(struct connection *connection, const void *bytes, size_t size);
-/* At once, with a file, which it closes. */
+/* Sends a message at once with a file, which it closes. */
 void connection_send_file(struct connection *connection, const void *bytes, size_t size, int file);
-/* Something new is to be sent at the end of the turn. */
+/* Marks the connection: it has new messages for the end of the turn. */
 void connection_unsent(struct connection *connection);
-/* Nothing is read until it goes on: what is asked next waits in the socket. */
+/* Stops reading, or starts it again; further requests wait in the socket. */
 void connection_pause(struct connection *connection, bool paused);
+/* Marks the connection as ended; it is freed at the end of the turn. */
 void connection_end(struct connection *connection);
 
 #endif

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The subnet management interface of a node: it works on one SMP at a time, and a small VL15 buffer
- * holds those that wait. What its own agent is to answer comes here, and at a switch each directed
- * SMP that passes, on its way out and on its way back: the port where such an SMP came in hands it
- * to the receive queue of port 0's SMI, the same that serves the agent (InfiniBand specification,
- * volume 1, 14.2.2 and 18.2.4.3; Linux does so too, in handle_smi() of
- * drivers/infiniband/core/mad.c: one queue pair and one work queue for what it forwards and what
- * its agent answers). An SMP that goes by LID passes in the crossbar and never comes here.
+ * The subnet management interface of a node: it handles one SMP at a time, and a small VL15 buffer
+ * holds SMPs that wait. It handles SMPs for its own agent, and at a switch each directed SMP that
+ * passes, on its way out and on its way back. The input port hands such an SMP to the receive queue
+ * of port 0's SMI, which also serves the agent (InfiniBand specification, volume 1, 14.2.2 and
+ * 18.2.4.3). Linux does the same, in handle_smi() of drivers/infiniband/core/mad.c: one queue pair
+ * and one work queue for forwarded SMPs and its agent's answers. An SMP by LID passes in the
+ * crossbar and does not come here.
  *
- * A node whose SMI takes no time for an SMP, and has nothing else to do, serves it at once, within
- * the same event.
+ * A node whose SMI takes no time for an SMP, and is idle, serves it at once, within the same event.
  */
 #include "sim/world_parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Both ends of the server's socket. Who serves is decided by a lock on the folder beside it, which
- * ends with its holder however that ends: so two servers that start at once never share a place,
- * and socket and folder of one that was killed may be thrown away by the next.
+ * Both ends of the server's socket. A lock on the folder beside it decides which server serves; the
+ * lock ends with its process in any case. So two servers that start at once never share a place,
+ * and the next server may remove socket and folder of a server that was killed.
  */
 #include "sim/socket.h"
 
@@ -23,7 +23,7 @@
 
 enum { ANSWER_MS = 10000, FOLDER_DEPTH = 8, PASSING_MS = 5000, LOOK_MS = 10 };
 
-/* What the server's folder for a node needs after the socket's name: ".d/", a number, a port. */
+/* The longest suffix of the folder for a node after the socket's name: ".d/", a number, a port. */
 #define LONGEST_BEHIND ".d/+999999:254"
 
 static int socket_failed(char *error, int code, const char *path, const char *reason)
@@ -68,8 +68,8 @@ static void folder_empty(const char *folder)
 	nftw(folder, remove_one, FOLDER_DEPTH, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Takes the lock. Who holds it without a socket has only begun, or is ending and may have
- * thousands of files to remove: that passes, and is waited for. */
+/* Takes the lock. A process that holds it without a socket has just started, or is ending and may
+ * have thousands of files to remove: wait for it. */
 static bool socket_lock(int fd, const char *socket_path)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000 * 1000};
@@ -83,7 +83,7 @@ static bool socket_lock(int fd, const char *socket_path)
 	return true;
 }
 
-/* The lock; -EAGAIN when the folder was removed meanwhile by a server that ended. */
+/* The lock; -EAGAIN if an ending server removed the folder in the meantime. */
 static int folder_lock(struct socket_place *place, char *error)
 {
 	struct stat status;
@@ -105,7 +105,7 @@ static int folder_lock(struct socket_place *place, char *error)
 		close(fd);
 		return status.st_nlink
 			       ? socket_failed(error, EPERM, place->folder,
-					       "this folder is somebody else's; choose another "
+					       "this folder belongs to another user; choose another"
 					       "socket with -s")
 			       : -EAGAIN;
 	}
@@ -113,7 +113,7 @@ static int folder_lock(struct socket_place *place, char *error)
 	return 0;
 }
 
-/* Whoever has the lock may remove a socket that nobody listens at, and nothing else. */
+/* The holder of the lock may remove a socket without a listener, and no other file. */
 static int path_free(const struct sockaddr_un *name, char *error)
 {
 	const char *path = name->sun_path;
@@ -155,7 +155,7 @@ static int start_listening(struct socket_place *place, char *error)
 	return r;
 }
 
-/* The folder's name is told to programs, which may stand somewhere else. */
+/* Programs get the folder's name, and may have another working directory. */
 static int absolute(const char *path, char *out, size_t size, char *error)
 {
 	char here[PATH_MAX] = "";
@@ -233,9 +233,10 @@ static int say_hello(int fd, const char *path, struct wire_hello *hello,
 		return socket_failed(error, errno, path, strerror(errno));
 	r = read_welcome(fd, welcome);
 	if (r)
-		return socket_failed(error, -r, path,
-				     r == -ETIMEDOUT ? "the server does not answer"
-						     : "what listens here is no weftsim server");
+		return socket_failed(
+			error, -r, path,
+			r == -ETIMEDOUT ? "the server does not answer"
+					: "the program that listens here is no weftsim server");
 	if (welcome->error)
 		return socket_failed(error, welcome->error, path, welcome->text);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Where a weftsim server is: the name of its socket, the listening end with the folder beside it,
- * and the clients' end. Errors are one line for people.
+ * The place of a weftsim server: the name of its socket, the listening end with the folder beside
+ * it, and the clients' end. error gets one line, of SOCKET_ERROR_SIZE bytes at most.
  */
 #ifndef SIM_SOCKET_H
 #define SIM_SOCKET_H
@@ -15,21 +15,22 @@ enum { SOCKET_ERROR_SIZE = 512 };
 
 struct socket_place {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of the socket, absolute */
-	char folder[WIRE_PATH_SIZE]; /* for what programs take for /sys and /dev */
+	char folder[WIRE_PATH_SIZE]; /* with the files in place of /sys and /dev */
 	int listen_fd, folder_fd;
 };
 
-/* The socket that is meant when none is named: $WEFTSIM_SOCKET, $XDG_RUNTIME_DIR/weftsim.sock or
- * /tmp/weftsim-UID.sock. 0, or -ENAMETOOLONG. */
+/* The default socket: $WEFTSIM_SOCKET, $XDG_RUNTIME_DIR/weftsim.sock or /tmp/weftsim-UID.sock.
+ * Returns 0, or -ENAMETOOLONG. */
 int socket_default(char *path, size_t size, char *error);
 
-/* Takes the place, empties the folder and listens. What a server that died left is taken over; a
- * live one is not: -EADDRINUSE. */
+/* Takes the lock, empties the folder and listens. Files of a dead server are removed; with a live
+ * server it returns -EADDRINUSE. */
 int socket_listen(struct socket_place *place, const char *path, char *error);
-/* Removes socket and folder. */
+/* Removes socket and folder, and releases the lock. */
 void socket_close(struct socket_place *place);
 
-/* Connects and sends the hello, whose magic and version it fills in; the descriptor, or -errno. */
+/* Connects and sends the hello, whose magic and version it fills in; returns the descriptor, or
+ * -errno. */
 int socket_connect(const char *path, struct wire_hello *hello, struct wire_welcome *welcome,
 		   char *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What all families of topologies have in common: the SPEC's grammar, FAMILY:KEY=VALUE,KEY=VALUE,
+ * The common part of all families of topologies: the grammar of a SPEC, FAMILY:KEY=VALUE,KEY=VALUE,
  * the limits of a subnet, nodes with their names and GUIDs, the cables of hosts, and links lost at
  * random. The tables here are also the help text. A net is built at once, by one thread.
  */
@@ -337,7 +337,7 @@ static int read_spec(struct spec *spec)
 	return r ? r : check_arguments(spec);
 }
 
-/* What no family may pass, with the arithmetic. */
+/* The limits of all families, with the calculation. */
 static int spec_check_plan(struct spec *spec)
 {
 	uint64_t hosts = spec->host_switches * spec->hosts_each;

@@ -3,8 +3,8 @@
  * Topologies by formula: a SPEC such as "fattree:radix=36,levels=2" becomes a net. The same SPEC
  * always gives the same net, byte for byte: names, GUIDs and cabling depend on nothing else.
  *
- * Hosts come first in the net, so that ibsim attaches a client that names no node to host-0001.
- * A switch's ports are in order: those to hosts or downwards first, then those to other switches.
+ * Hosts come first in the net, so that ibsim attaches a client that names no node to host-0001. A
+ * switch's ports are in order: those to hosts or downwards first, then those to other switches.
  * GUIDs are locally administered EUI-64s: 0x02776566TTNNNNPP, where TT is 01 for hosts and 02 for
  * switches, NNNN counts from 1, and PP is 00 for a node and the port's number for a host's port.
  */
@@ -15,11 +15,11 @@
 
 #include "formats/net.h"
 
-/* On success *out is the caller's (net_free). -EINVAL when the SPEC cannot be built; *error is then
- * one line that names the argument and the reason, for free(). */
+/* On success the caller owns *out (net_free()). -EINVAL: the SPEC cannot be built; *error is then
+ * one line with the argument and the reason, for free(). */
 int spec_build(const char *spec, struct net **out, char **error);
 
-/* The families with their arguments and an example of each, for a help text. */
+/* Prints the families with their arguments and an example of each. */
 void spec_print_help(FILE *stream);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Fat trees of two to four levels from switches of one radix k: half of a switch's ports go down
- * and half go up, those of the top all go down. A tree of n levels is made of pods, which the top
- * switches join; each has n - 1 levels. In two levels a pod is a single leaf.
+ * and half go up; those of the top all go down. A tree of n levels consists of pods with n - 1
+ * levels, which the top switches join. In two levels a pod is a single leaf.
  *
  * Inside a pod a switch is a number of n - 2 digits of base k/2. A switch of level l is cabled to
- * those of level l + 1 whose digits are the same but for digit l: its own digit l is the port that
- * it takes there, theirs is the port that they take here. A top switch is a switch of the pods'
- * highest level and one of that one's up ports, and its port p belongs to pod p.
+ * the switches of level l + 1 whose digits are the same except digit l: its own digit l is the port
+ * that it uses there, and theirs is the port that they use here. A top switch is a switch of the
+ * pods' highest level and one of its up ports, and its port p belongs to pod p.
  *
  * oversubscription=r gives leaves r ports down for each port up; digit 0 above the leaves then has
- * as many values as a leaf has ports up. With fewer pods or leaves than k the top has ports unused.
+ * as many values as a leaf has ports up. With fewer pods or leaves than k the top has unused ports.
  */
 #include "sim/spec_family.h"
 
@@ -119,7 +119,7 @@ void fattree_name(const struct spec *spec, unsigned index, char *name, size_t si
 		 spec_digits(s.pods), rest / in_pod + 1, spec_digits(in_pod), rest % in_pod + 1);
 }
 
-/* All cables from one level of a pod to the next one in it. Digit 0 is the fastest. */
+/* All cables from one level of a pod to the next level. Digit 0 changes fastest. */
 static void wire_levels(struct spec *spec, const struct shape *s, unsigned pod, unsigned level)
 {
 	unsigned lower = level_start(s, level) + pod * pod_size(s, level);

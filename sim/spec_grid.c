@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Switches at the points of a grid: torus, mesh and ring, where a switch is cabled to its next ones
- * in each dimension, and hyperx and hypercube, where it is cabled to all others of a line.
+ * Switches at the points of a grid: torus, mesh and ring, where a switch is cabled to its
+ * neighbours in each dimension, and hyperx and hypercube, where it is cabled to all others of a
+ * line.
  *
  * Ports after those of the hosts: in a torus or mesh two for each dimension, first to the higher
- * and then to the lower coordinate; in a hyperx one for each other coordinate of a dimension, in
+ * and then to the lower coordinate; in a hyperx a port for each other coordinate of a dimension, in
  * ascending order. A torus of size 2 has one cable there, not two in parallel. A hypercube is a
  * hyperx whose sizes are all 2.
  */
@@ -124,8 +125,8 @@ void mesh_wire(struct spec *spec)
 	wire_grid(spec, false);
 }
 
-/* Of two switches on a line the one with the lower coordinate has its own place skipped below it.
- */
+/* Of two switches on a line, the switch with the lower coordinate has no port for its own
+ * coordinate, so its number is lower by 1. */
 static void wire_line(struct spec *spec, unsigned first_port, unsigned size, unsigned stride)
 {
 	for (unsigned i = 0; i < spec->switches; i++) {

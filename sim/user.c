@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What `weftsim run` and `weftsim do` do on the users' side of the socket. The preload library is
- * found beside this program, as in a build's folder, or where an installation has it.
+ * `weftsim run` and `weftsim do`, on the client's side of the socket. The preload library is beside
+ * this program, as in a build folder, or at its installed place.
  */
 #include "sim/user.h"
 
@@ -26,8 +26,7 @@ static int user_fail(const char *what)
 	return EXIT_FAILURE;
 }
 
-/* Where nobody listens, asks again until that changes: scripts start the server in the background
- * and go on. */
+/* Retries while there is no listener: scripts start the server in the background and continue. */
 static int connect_in(unsigned patience_ms, const char *path, struct wire_hello *hello, char *error)
 {
 	struct wire_welcome welcome;
@@ -41,7 +40,7 @@ static int connect_in(unsigned patience_ms, const char *path, struct wire_hello 
 	return fd;
 }
 
-/* A connection of a kind, or -errno when the reason has been told. */
+/* A connection of a kind, or -errno after an error was reported. */
 static int user_connect(const char *socket, const char *node, enum wire_kind kind,
 			unsigned patience_ms, char *path, size_t path_size)
 {

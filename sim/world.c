@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A world as a whole: made from a net, changed by hands (cables, power, faults), asked, and moved
- * through time. What happens to a MAD on its way is in sim/packet.c, its programs in sim/client.c.
- * Everything that takes time is an event; times are nanoseconds inside and whole microseconds,
- * rounded up, at the door.
+ * A world as a whole: built from a net, changed by commands (cables, power, faults), queried, and
+ * advanced in time. sim/packet.c has the way of a MAD, sim/client.c the programs. Everything that
+ * takes time is an event; times are nanoseconds inside and whole microseconds, rounded up, in the
+ * interface.
  */
 #include "sim/world.h"
 
@@ -18,7 +18,7 @@
 
 enum { NS_PER_US = 1000, BOUNCE_US = 200000 };
 
-/* What devices tell their world */
+/* Events of devices */
 
 static void on_trap(void *ctx, struct device *device, uint8_t port, lid_t dlid, const uint8_t *mad)
 {
@@ -79,7 +79,7 @@ static unsigned bounces(const struct device_port *port)
 	return mine > peers ? mine : peers;
 }
 
-/* A training that was interrupted and begun anew has another number. */
+/* A training that began again after an interruption has another number. */
 static void trained(void *ctx, void *what, uint32_t number)
 {
 	struct device_port *port = what;
@@ -325,7 +325,7 @@ void world_free(struct world *world)
 			free(container_of(link, struct world_client, link));
 		free(world->nodes[i].faults);
 	}
-	/* Nobody is to be told of links that go now. */
+	/* No callbacks for links that end now. */
 	world->device_events = (struct device_events){0};
 	for (size_t i = 0; i < world->count; i++)
 		device_free(world->devices[i]);

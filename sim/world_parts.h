@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Inside a world: what sim/world.c, which builds and changes it, sim/client.c, where programs are,
- * sim/packet.c and sim/arrival.c, which move and end MADs, and sim/multicast.c share. A packet
- * belongs to exactly one of: the event that will move it, the queue of an agent, the list of spare
- * ones.
+ * Shared by the files of a world: sim/world.c builds and changes it, sim/client.c has the programs,
+ * sim/packet.c and sim/arrival.c move and end MADs, sim/multicast.c has multicast. A packet belongs
+ * to exactly one of: the event that moves it, the queue of an agent, the list of spare packets.
  */
 #ifndef SIM_WORLD_PARTS_H
 #define SIM_WORLD_PARTS_H
@@ -13,7 +12,7 @@
 #include "sim/events.h"
 #include "sim/world.h"
 
-/* A multicast packet in all its copies: where it came to a switch. */
+/* A multicast packet with all its copies: the ports by which it entered switches. */
 struct flight {
 	struct list link;
 	unsigned copies;
@@ -21,23 +20,22 @@ struct flight {
 };
 
 struct packet {
-	struct packet *next;	/* in a queue or among the spare ones */
-	struct device_port *at; /* the port that it came to, or begins at */
-	bool begins;		/* it is where it goes onto its way by LID */
-	bool is_smp;		/* VL15: needs no more than physical links */
-	bool outruns; /* an answer: it leaves before the Set() that it is about takes its link down
-		       */
-	bool came;    /* over a link to where it is now */
-	bool by_smi;  /* it came here on its directed route, so the SMI sends it on */
-	struct device_port *out; /* by which it leaves when the SMI has served it */
-	unsigned service_us;	 /* what the SMI needs for it */
+	struct packet *next;	 /* in a queue or in the list of spare packets */
+	struct device_port *at;	 /* the port at which it arrived, or begins */
+	bool begins;		 /* its part by LID begins here */
+	bool is_smp;		 /* VL15: only physical links are needed */
+	bool outruns;		 /* an answer: it leaves before its Set() takes the link down */
+	bool came;		 /* it arrived here over a link */
+	bool by_smi;		 /* it arrived here on its directed route, so the SMI sends it on */
+	struct device_port *out; /* the port by which it leaves after the SMI has served it */
+	unsigned service_us;	 /* service time at the SMI */
 	void (*served)(struct world *world, struct packet *packet);
-	lid_t slid, dlid; /* permissive while its way is a directed route */
+	lid_t slid, dlid; /* permissive while it is on a directed route */
 	uint8_t sl;
-	uint16_t pkey_index; /* of who sent it, and then of who has it */
+	uint16_t pkey_index; /* of the sender, then of the present holder */
 	pkey_t p_key;	     /* of a GMP */
 	uint32_t q_key;
-	unsigned hops;	       /* switches whose table it went through */
+	unsigned hops;	       /* switches whose table it passed */
 	struct flight *flight; /* NULL: it was not multiplied yet */
 	bool has_grh;
 	struct mad_grh grh;
@@ -51,9 +49,9 @@ struct world_node {
 	const char *id;
 	struct list clients;
 	struct world_faults *faults; /* its own; NULL: those of the world */
-	uint64_t tick_ns;	     /* for when device_tick() is planned; UINT64_MAX: not */
+	uint64_t tick_ns;	     /* when device_tick() is planned; UINT64_MAX: not planned */
 	uint64_t smps;		     /* answered */
-	/* VL15: the SMI works on one SMP, and these wait. */
+	/* VL15: the SMI serves an SMP, and these wait. */
 	bool busy;
 	unsigned waiting;
 	struct packet *first, *last;
@@ -66,9 +64,9 @@ struct world_client {
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
 	void *ctx;
 	bool hears_all;
-	uint32_t q_key;	  /* of what it sends to QP1 */
-	uint64_t free_ns; /* when its port has sent what it has been given */
-	bool is_sm, gone; /* gone: detached, and freed when no event is being worked on */
+	uint32_t q_key;	  /* of the GMPs that it sends */
+	uint64_t free_ns; /* when its port has sent all of its MADs */
+	bool is_sm, gone; /* gone: detached, and freed after the event */
 };
 
 struct packets; /* a slab of them */
@@ -81,9 +79,9 @@ struct world {
 	struct events events;
 	uint64_t now_ns;
 	uint64_t random;
-	const struct device_port *eater; /* drops what would leave by it */
+	const struct device_port *eater; /* drops all packets that would leave by it */
 	bool building;			 /* links train at once */
-	bool clients_gone;		 /* some are to be freed */
+	bool clients_gone;		 /* detached clients are to be freed */
 	unsigned num_switches;
 	size_t count;
 	struct world_node *nodes;
@@ -93,7 +91,7 @@ struct world {
 	struct packet *spare;
 	struct packets *slabs;
 	struct list flights;
-	const uint8_t *serving; /* the MAD that an agent works on */
+	const uint8_t *serving; /* the MAD that an agent is handling */
 	void (*on_set)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 		       uint32_t attr_mod);
 	void *on_set_ctx;
@@ -106,7 +104,7 @@ static inline struct world_node *world_node_of(const struct device *device)
 	return device->owner;
 }
 
-/* splitmix64, which any seed suits: the only randomness of a world. */
+/* splitmix64, for any seed: the only randomness of a world. */
 static inline uint64_t world_random(struct world *world)
 {
 	uint64_t z = world->random += UINT64_C(0x9E3779B97F4A7C15);
@@ -116,7 +114,7 @@ static inline uint64_t world_random(struct world *world)
 	return z ^ (z >> 31);
 }
 
-/* The port that a LID, an agent's notices and programs of this node belong to. */
+/* The port with the LID, the agent's notices and the programs of this node. */
 static inline struct device_port *world_end_port(struct device_port *at)
 {
 	return device_is_switch(at->device) ? &at->device->port[0] : at;
@@ -132,39 +130,42 @@ static inline bool packet_is_multicast(const struct packet *packet)
 	return packet->dlid >= LID_MULTICAST_MIN && packet->dlid <= LID_MULTICAST_MAX;
 }
 
-/* All zero but for the MAD, which is not cleared. */
+/* All zero, except the MAD, which is not cleared. */
 struct packet *packet_new(struct world *world);
+/* A copy with the same flight; counted in it. */
 struct packet *packet_copy(struct world *world, const struct packet *packet);
+/* Ends the packet, also in its flight. */
 void packet_free(struct world *world, struct packet *packet);
-void packets_done(struct world *world); /* also those that are still on their way */
+void packets_done(struct world *world); /* also those under way */
 void packet_drop(struct world *world, struct packet *packet, uint64_t *counter);
-/* What the packet shows to who checks keys; borrows its GIDs. */
+/* The fields of the packet for key checks; borrows its GIDs. */
 struct device_packet packet_keys(const struct packet *packet);
-/* The packet begins its way at its port now, or as an event at at_ns. */
+/* The packet begins its way at its port, now. */
 void packet_start(struct world *world, struct packet *packet);
+/* The same as an event at at_ns. */
 void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns);
 
-/* What the SMI held back leaves by packet->out. */
+/* A packet that the SMI held leaves by packet->out. */
 void packet_pass_on(struct world *world, struct packet *packet);
 
-/* The SMI of the node where the SMP is works on it for service_us, after those that wait there, and
- * gives it to served(); or has no room for it. */
+/* The SMI of the packet's node serves the SMP for service_us, after those that wait there, and
+ * passes it to served(); or drops it if its buffer is full. */
 void smi_give(struct world *world, struct packet *packet, unsigned service_us,
 	      void (*served)(struct world *world, struct packet *packet));
 
-/* The packet has come to where it goes no further by itself. */
+/* The packet has arrived at the end of its way. */
 void packet_arrive(struct world *world, struct packet *packet);
 
-/* A multicast packet came to the switch where it is; false when another copy of it, or itself, was
- * there before by the same port. */
+/* A multicast packet entered the switch where it is; false if a copy of it entered there before by
+ * the same port. */
 bool flight_enter(struct world *world, struct packet *packet);
-void flight_leave(struct packet *packet); /* the packet ends, or becomes another's answer */
+void flight_leave(struct packet *packet); /* the packet ends, or becomes an answer */
 void flights_done(struct world *world);
 
-/* Frees those that were detached; not from within received(). */
+/* Frees detached clients; not from within received(). */
 void clients_free_gone(struct world *world);
 
-/* By which port a packet to dlid leaves; -EHOSTUNREACH, or 0 when the switch itself is meant. */
+/* The port by which a switch sends to dlid; 0: to itself; -EHOSTUNREACH. */
 int switch_out_port(const struct device *device, lid_t dlid);
 
 #endif

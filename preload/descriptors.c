@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The C library's functions that take a descriptor: those of an open device go to preload/device.c
- * and preload/mads.c, all others on to the function behind. A device is forgotten before its number
- * becomes free, so that another thread which is given the number does not meet it.
+ * The C library's functions that take a descriptor: calls for an open device go to preload/device.c
+ * and preload/mads.c, all others to the next function. A device is forgotten before its number
+ * becomes free, so that another thread that gets the number does not use the device.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@ ssize_t read(int fd, void *buf, size_t count)
 	return device ? device_read(device, fd, buf, count) : next()->read(fd, buf, count);
 }
 
-/* One that is larger than the buffer is left to the C library, which ends the program. */
+/* A count larger than the buffer goes to the C library, which ends the program. */
 ssize_t __read_chk(int fd, void *buf, size_t count, size_t room)
 {
 	struct device *device = count <= room ? device_find(fd) : NULL;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Open device files: the table of the process's descriptors that are some, and their ioctl()s. What
- * the kernel would decide, the server decides; kept here is what write() needs to refuse at once
- * what ib_umad refuses at once (drivers/infiniband/core/user_mad.c).
+ * Open device files: the table of the process's descriptors of devices, and their ioctl()s. The
+ * server decides in place of the kernel; this file keeps the state that write() needs to refuse at
+ * once what ib_umad refuses at once (drivers/infiniband/core/user_mad.c).
  *
- * Devices lie in a fixed table and are never freed, only used again, so a thread that reads one
- * while another closes it meets a wrong device at worst, as it would meet a wrong file under Linux.
+ * Devices are in a fixed table and are never freed, only reused. So a thread that reads a device
+ * while another thread closes it may use another device at worst, as it could use another file
+ * under Linux.
  */
 #include "preload/device.h"
 
@@ -208,7 +209,7 @@ void device_copied(int fd, int copy)
 	device_put(copy, device);
 }
 
-/* What the server grants is noted here; what it refuses, with the flags it knows, is in answer. */
+/* Records the granted registration; answer has the known flags of a refused registration. */
 static int device_register(struct device *device, const struct wire_call *call,
 			   struct wire_return *answer)
 {
@@ -275,7 +276,7 @@ static int register_agent2(struct device *device, void *argument)
 		return err;
 	}
 	request->id = answer.agent;
-	/* Who knows this call knows the longer header too. */
+	/* A program that uses this call knows the longer header. */
 	if (!atomic_exchange(&device->used, true))
 		atomic_store(&device->has_pkey, true);
 	return 0;

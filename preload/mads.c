@@ -2,11 +2,11 @@
 /*
  * read() and write() of an open umad device, over the rings that it shares with the server: a
  * record each, with the sizes and refusals of Linux (drivers/infiniband/core/user_mad.c). A record
- * is 64 bytes of header and the MAD; programs that did not ask for pkey_index see the first 56 of
- * them. MADs that are too long for a record go and come in memory files, by calls.
+ * is 64 bytes of header and the MAD; programs that did not enable pkey_index see the first 56 bytes
+ * of the header. MADs that are too long for a record are sent in memory files, by calls.
  *
- * A token on the connection stands for "there is something to read" (sim/ring.h), so that poll()
- * and the like are right by themselves. Locks are held over no wait, but for a token on its way.
+ * A token on the connection means "there are records to read" (sim/ring.h), so that poll() and
+ * similar calls work. No call blocks while it holds a lock, except for a token on its way.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -39,9 +39,10 @@ static int mads_fail(int err)
 	return -1;
 }
 
-/* To a device whose server has ended. Linux, too, says so each time and at once; but a program that
- * asks on and on, as OpenSM's receiver does with a line in its log each time, would fill the disk
- * of whoever has only ended a simulation. So after some times each takes a second. */
+/* A device whose server has ended. Linux also returns the error each time and at once. But a
+ * program that retries without end, as OpenSM's receiver does with a line in its log each time,
+ * would fill the disk of a user who only ended a simulation. So after some errors each takes a
+ * second. */
 static int fails_gone(struct device *device)
 {
 	const struct timespec pause = {.tv_sec = 1};
@@ -57,7 +58,7 @@ static size_t header_size(struct device *device)
 									     : SHORT_HEADER_SIZE;
 }
 
-/* Whoever died with it left the rings as they were before or after its one step. */
+/* A process that died with the lock left the rings consistent, before or after its single step. */
 static void ring_lock(pthread_mutex_t *mutex)
 {
 	if (pthread_mutex_lock(mutex) == EOWNERDEAD)
@@ -130,8 +131,8 @@ static int fetch(struct device *device, char *mad, size_t size)
 	return -EIO;
 }
 
-/* A record into buf, or of what does not fit and stays: its header, which says how much it needs,
- * and the first segment. */
+/* Copies a record to buf. If it does not fit, it stays, and buf gets its header with the needed
+ * size, and the first segment. */
 static ssize_t mads_give(struct device *device, struct ring_record record, const uint8_t *bytes,
 			 char *buf, size_t count)
 {
@@ -231,7 +232,7 @@ static bool class_has_rmpp(uint8_t mgmt_class)
 	       mgmt_class == 0x12 || (mgmt_class >= 0x30 && mgmt_class <= 0x4f);
 }
 
-/* What can be refused without asking: the rest the server counts, for a record has no answer. */
+/* Refusals that need no request; the server counts the others, because a record has no answer. */
 static int may_write(struct device *device, const struct ib_user_mad_hdr *header,
 		     const uint8_t *mad, size_t mad_size)
 {
@@ -282,7 +283,7 @@ static int send_long(struct device *device, const struct ib_user_mad_hdr *header
 	return err ? err : -(int)answer.error;
 }
 
-/* 0 when some of what is in the ring was taken, so that it is worth another try. */
+/* Returns 0 when the reader has taken some records, so that another attempt may succeed. */
 static int wait_for_room(struct ring *ring, uint32_t head, int fd)
 {
 	const struct timespec patience = {.tv_sec = 1};

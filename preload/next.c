@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Finds the functions behind this library's own, see preload/next.h. It runs before main(), or when
- * a library that is initialised earlier calls a wrapper; two threads that get here at once write
- * the same values. It does nothing else: a program that never touches InfiniBand notices nothing.
+ * Finds the functions behind this library's own; see preload/next.h. It runs before main(), or when
+ * a library that is initialised earlier calls a wrapper; two threads that run it at once write the
+ * same values. It has no other effect: a program that does not use InfiniBand is not affected.
  */
 #include "preload/next.h"
 

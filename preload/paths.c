@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The C library's functions that take a path: each does what the one behind it does, for the file
- * that stands for the path where it is one of the simulation's. A relative path is never replaced;
- * after chdir() into the simulation's folders it names their files by itself.
+ * The C library's functions that take a path: each calls the next function, with the file of the
+ * simulation if the path is one of the simulation's. A relative path is never replaced; after
+ * chdir() into the simulation's folders it names their files directly.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which paths are the simulation's, and the folder whose files stand for them. The folder is the
- * server's: it makes it for a connection of kind WIRE_FILES and keeps its values up to date while
- * any process holds that connection. It is asked for when a program first names such a path, shared
- * with what the program forks, and asked for again when the program closed it (daemons close what
- * they do not know) or the server ended. Values are real files in a real folder, so everything but
- * these paths works as ever: a descriptor, a FILE, readdir(), a shell.
+ * The paths of the simulation, and the folder with their files. The folder belongs to the server:
+ * it is made for a connection of kind WIRE_FILES, and updated while any process holds that
+ * connection. The library requests it when a program first uses such a path, and shares it with
+ * child processes. It requests it again when the program closed the connection (daemons close
+ * unknown descriptors) or the server ended. Values are real files in a real folder, so all other
+ * functions work as usual: a descriptor, a FILE, readdir(), a shell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #include "preload/next.h"
 #include "preload/server.h"
 
-/* A program's own descriptors begin below this one where its limit allows. */
+/* A program's own descriptors are below this number if its limit allows. */
 enum { PLACE_FD_MIN = 900 };
 
 struct folder {
@@ -30,7 +30,8 @@ struct folder {
 	char path[WIRE_PATH_SIZE];
 };
 
-/* The newest. Older ones are never freed, for a thread may be reading them; there are few. */
+/* The newest folder. Older folders are never freed, because a thread may read them; there are
+ * few. */
 static _Atomic(struct folder *) current;
 
 /* infiniband_verbs is the simulation's too, so that a real device does not show: it has none. */
@@ -116,7 +117,7 @@ static int folder_get(struct folder **found)
 	err = folder_attach(&made);
 	if (err)
 		return err;
-	/* Of two threads that come here at once, one has its folder taken. */
+	/* If two threads request a folder at once, that of one thread is discarded. */
 	if (!atomic_compare_exchange_strong(&current, &folder, made)) {
 		next()->close(made->fd);
 		free(made);

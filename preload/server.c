@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Connections to the simulator: hello, welcome, and calls about a device. Called from any thread;
- * the only thing kept is whether a failure was said already, for a program without a server is told
- * once and then simply sees a machine without InfiniBand.
+ * Connections to the simulator: hello, welcome, and calls for a device. Called from any thread. The
+ * only state is whether a failure was reported: a program without a server gets one message and
+ * then sees a machine without InfiniBand.
  */
 #include "preload/server.h"
 
@@ -20,8 +20,8 @@
 
 #include "preload/next.h"
 
-/* A server that listens answers when it has finished what it is at; one that does not within this
- * time is stuck. */
+/* A listening server answers when it has finished its present work; without an answer within this
+ * time it is stuck. */
 enum { ANSWER_MS = 10000 };
 
 static void server_complain(const char *socket_path, const char *what, const char *remedy)
@@ -36,7 +36,7 @@ static void server_complain(const char *socket_path, const char *what, const cha
 	if (size >= (int)sizeof(line))
 		size = sizeof(line) - 1;
 	if (next()->write(STDERR_FILENO, line, size) < 0)
-		return; /* nobody to tell */
+		return; /* no output for a message */
 }
 
 /* Room for one descriptor beside a message. */
@@ -159,7 +159,7 @@ static int server_reach(int fd, const struct wire_hello *hello, struct wire_welc
 				"; use the library and the server of one installation");
 		return -ENOENT;
 	}
-	/* What is wrong with a device file the caller knows what to say about. */
+	/* The caller reports errors of a device file. */
 	if (welcome->error && hello->kind == WIRE_FILES) {
 		server_complain(address.sun_path, welcome->text, "");
 		return -ENOENT;

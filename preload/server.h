@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Talking to the server (sim/wire.h), and the two things that a connection can be for a program:
- * the folder that stands for /sys and /dev, and an open device. Everything here may be called from
- * any thread and between fork() and exec().
+ * Requests to the server (sim/wire.h), and the two kinds of connections of a program: the folder in
+ * place of /sys and /dev, and an open device. Any thread may call these functions, also between
+ * fork() and exec().
  */
 #ifndef PRELOAD_SERVER_H
 #define PRELOAD_SERVER_H
@@ -13,27 +13,25 @@
 
 #include "sim/wire.h"
 
-/* A connection of this kind to the server that the environment names (WEFTSIM_SOCKET,
- * WEFTSIM_NODE), blocking and close-on-exec, after its welcome; with file, the one that came with
- * that, or -1. -errno: -ENOENT when there is no server, which is said on stderr once; else what the
- * server says.
- */
+/* Connects with this kind to the server that the environment names (WEFTSIM_SOCKET, WEFTSIM_NODE).
+ * Returns a blocking close-on-exec descriptor after the welcome; *file (if file is not NULL) is the
+ * file that came with it, or -1. -ENOENT: there is no server, which is reported on stderr once;
+ * another -errno is the server's. */
 int server_connect(enum wire_kind kind, unsigned minor, bool nonblock, struct wire_welcome *welcome,
 		   int *file);
-/* A call about a device, with a file to go there (or -1) and, where taken is not NULL, one to come
- * back: 0 or -errno of the call itself. What comes back (also a refusal: see its error) is in
- * answer.
- */
+/* Makes a call for a device. given is a file to send, or -1; *taken (if taken is not NULL) is the
+ * file that comes back. Returns 0, or -errno of the call itself. answer has the server's result,
+ * also a refusal: see its error. */
 int server_call(const struct wire_call *call, int given, struct wire_return *answer, int *taken);
 
 enum { PLACE_SIZE = PATH_MAX };
 
-/* If *path is one of those that the simulation has, it is replaced by the file that stands for it,
- * built in place. -ENOENT: it has this path, but there is no server; *path is untouched then, as it
- * is for a path that is not ours. */
+/* Replaces *path, if it is one of the simulation's, by the file in its place, built in place.
+ * -ENOENT: it is such a path, but there is no server. In this case, and for other paths, *path is
+ * unchanged. */
 int place_find(const char **path, char place[static PLACE_SIZE]);
 
-/* Whether a path names a device file; then its kind and number. */
+/* Whether a path names a device file; then *kind and *minor are set. */
 bool place_is_device(const char *path, enum wire_kind *kind, unsigned *minor);
 
 #endif

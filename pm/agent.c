@@ -10,11 +10,11 @@
 #include "lib/be.h"
 #include "lib/mem.h"
 
-/* What is made is memory that nobody has touched before. */
+/* Units of a slice: a new agent costs more, because its memory is not yet mapped. */
 enum { KEEP_UNITS = 4, MAKE_UNITS = 8 };
 enum { PIECE_UNITS = 256, QP_MAX = 0xFFFFFF, PKEY_NUMBER = 0x7FFF };
 
-/* What the view says of a place. */
+/* The view's values for an index. */
 struct spot {
 	bool is_switch;
 	guid_t guid;
@@ -117,7 +117,7 @@ static struct pm_agent *take_old(struct pm_agents *agents, const struct spot *sp
 		       : NULL;
 }
 
-/* Nobody was told of agents that are only in the new list; the others keep their places. */
+/* Agents that are only in the new list are freed; the others keep their places. */
 void pm_agents_cancel(struct pm_agents *agents)
 {
 	for (size_t i = 0; i < agents->next_count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rows of the control socket about counters: perf sweep, perf top, perf errors, perf show. What
- * may be long goes out in pieces from a survey (survey.h); perf show asks the port itself, now.
+ * The rows of the control socket for counters: perf sweep, perf top, perf errors, perf show. Long
+ * answers are sent in pieces from a survey (survey.h); perf show reads the port itself, at once.
  * Names and members are documented in weftctl(8). Loop thread only.
  */
 #include <errno.h>

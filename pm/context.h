@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The performance manager from within: what the files of pm/ share. Private to pm/. Loop thread
+ * The performance manager's own state, shared by the files of pm/. Private to pm/. Loop thread
  * only.
  */
 #ifndef PM_CONTEXT_H
@@ -15,7 +15,7 @@
 enum pm_top_kind { PM_TOP_DATA, PM_TOP_WAIT, PM_TOP_KINDS };
 enum { PM_TOP_MAX = 20 };
 
-struct pm_key { /* a port, that may go while somebody has its key */
+struct pm_key { /* identifies a port, which may disappear while the key is kept */
 	guid_t guid;
 	bool is_switch;
 	uint8_t num;
@@ -35,8 +35,8 @@ struct pm_top {
 struct pm_sweep_figures {
 	uint64_t number, began_us, duration_us, wall_s;
 	struct pm_counts counts;
-	unsigned agents, silent; /* how many there are, how many did not answer */
-	double data_rate[2];	 /* bytes a second that adapters sent, and switches */
+	unsigned agents, silent; /* in total, and those that did not answer */
+	double data_rate[2];	 /* bytes a second that adapters sent, and that switches sent */
 };
 
 struct pm {
@@ -47,40 +47,43 @@ struct pm {
 	struct pm_options options;
 	struct pm_agents agents;
 	struct loop_timer timer;
-	uint64_t master_us; /* since when it may read */
-	/* A sweep that is under way. */
+	uint64_t master_us; /* since when it is MASTER and may read */
+	/* A sweep under way. */
 	bool sweeping, stopped;
-	struct view *swept; /* the view that it reads; a reference */
+	struct view *swept; /* the view of the sweep; a reference */
 	struct slices merge;
 	struct loop_deferred pump;
 	struct pm_reader *readers;
 	unsigned num_readers, busy;
 	struct list idle; /* readers */
-	size_t next;	  /* agent */
+	size_t next;	  /* the next agent to read */
 	struct pm_sweep_figures now, last;
 	struct pm_top top_now[PM_TOP_KINDS], top[PM_TOP_KINDS];
-	struct list waiters; /* requests that wait for its end: pm/commands.c */
+	struct list waiters; /* requests that wait for the end of the sweep: pm/commands.c */
 	struct list surveys; /* under way: pm/survey.c */
 	struct list shows;   /* under way: pm/commands.c */
 	struct log_limit limit;
 };
 
-/* sweep.c */
+/* sweep.c: pm has its loop, txns and options. Starts no sweep. */
 void pm_sweep_init(struct pm *pm);
+/* Cancels a sweep and frees the state of sweeps. */
 void pm_sweep_done(struct pm *pm);
-/* Now, if there is a view and none is under way; false where there is none. */
+/* Starts a sweep at once, unless one runs. False if there is no view. */
 bool pm_sweep_begin(struct pm *pm);
+/* Ends a sweep without results; requests that wait get an error. */
 void pm_sweep_cancel(struct pm *pm);
-void pm_sweep_plan(struct pm *pm); /* when the next one begins */
+void pm_sweep_plan(struct pm *pm); /* arms the timer for the next sweep */
 
-/* commands.c: the sweep has ended, with 0 or an error. */
+/* commands.c: the sweep has ended with 0 or -errno; ends the requests that wait for it. */
 void pm_tell_waiters(struct pm *pm, int error);
+/* Ends all requests under way, because pm stops. */
 void pm_end_commands(struct pm *pm);
 
-/* A port by its key, and its agent; NULL when it has gone. */
+/* The port of a key, and its agent; NULL if it has disappeared. */
 struct pm_port *pm_find_port(const struct pm *pm, const struct pm_key *key,
 			     struct pm_agent **agent);
-/* What an agent's node is called. */
+/* The name of an agent's node, for logs; borrowed. */
 const char *pm_name(const struct pm_agent *agent);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Arithmetic over counters (count.h). A rate is told only where two reads say something about it:
- * not after a reset, not from a full counter, not where a port claims more than any link carries,
- * and not from two reads that follow each other at once, as around a reset.
+ * Arithmetic over counters (count.h). A rate is computed only if two reads are meaningful: not
+ * after a reset, not from a full counter, not if a port claims more than any link carries, and not
+ * from two reads in close succession, as around a reset.
  */
 #include "pm/count.h"
 
@@ -15,7 +15,7 @@ struct shown_errors {
 
 enum { SPAN_MIN_US = 100000, US_PER_S = 1000000 };
 
-/* What the fastest link carries in a second, and a half more: 12x XDR in words. */
+/* The words per second of the fastest link, plus a half: 12x XDR. */
 static const double plausible = 112.5e9;
 
 static const struct field *counter_field(unsigned bit)
@@ -33,7 +33,7 @@ const char *pm_counter_name(unsigned bit)
 	return counter_field(bit)->name;
 }
 
-/* A rate from what was gained between two reads; it stays where they are too near. */
+/* A rate from the difference of two reads; it stays unchanged if they are too close. */
 static void set_rate(float *rate, uint64_t last, uint64_t now, uint64_t largest, uint64_t span_us)
 {
 	double a_second;
@@ -111,7 +111,7 @@ static void take_errors(struct pm_port *port, const struct shown_errors *now, bo
 	}
 }
 
-/* What a counter showed last. */
+/* The last value of a counter. */
 static uint64_t counter_shown(const struct pm_port *port, unsigned bit)
 {
 	if (bit < PORT_ERRORS)
@@ -119,7 +119,7 @@ static uint64_t counter_shown(const struct pm_port *port, unsigned bit)
 	return bit == SELECT_XMIT_WAIT ? port->wait : port->traffic[bit - PORT_ERRORS];
 }
 
-/* Those that are more than half full, but for those that stay so whatever we do. */
+/* The counters that are more than half full, except those that a reset does not empty. */
 static uint32_t to_reset(struct pm_port *port, const struct pm_taking *taking)
 {
 	uint32_t high = 0;

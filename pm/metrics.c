@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * perf metrics: figures in Prometheus' text format, in pieces. In front are those of other rooms,
- * given by who calls; then the performance manager's own, and each error counter of each port that
- * has counted errors. As a whole it is never longer than 1,000,000 bytes: where that does not
- * suffice, ports whose counters rose at the last read come first, and a figure says how many others
- * were left out. Loop thread only.
+ * perf metrics: figures in Prometheus' text format, in pieces. The caller's figures of other
+ * modules come first; then those of the performance manager, and each error counter of each port
+ * with errors. The answer has at most 1,000,000 bytes. If that does not suffice, ports whose
+ * counters rose at the last read come first, and a figure has the number of omitted ports. Loop
+ * thread only.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -77,9 +77,10 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 		{"weft_perf_counters_reset", "gauge", "Ports whose full counters it reset.",
 		 (double)last->counts.resets},
 		{"weft_adapters_xmit_bytes_per_second", "gauge",
-		 "What adapters sent in all, between the last two sweeps.", last->data_rate[0]},
+		 "Bytes per second that adapters sent between the last two sweeps.",
+		 last->data_rate[0]},
 		{"weft_switches_xmit_bytes_per_second", "gauge",
-		 "What ports of switches sent in all, between the last two sweeps.",
+		 "Bytes per second that ports of switches sent between the last two sweeps.",
 		 last->data_rate[1]},
 		{"weft_links_below_capability", "gauge",
 		 "Links that are slower or narrower than both ends can.",
@@ -155,7 +156,7 @@ static bool ports_part(struct metrics *metrics, struct buffer *part)
 		text_end(metrics, &text, part);
 		return true;
 	}
-	/* Whole parts only, so that ports are either told of or left out. */
+	/* Whole parts only, so that a port has all of its counters, or none. */
 	metrics->left_out = all - from;
 	metrics->told = all;
 	fclose(text.file);

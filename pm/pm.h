@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The performance manager: reads the counters of the whole fabric at an interval, or when it is
- * asked to, and knows rates, errors and links that are slower than both ends can. It reads as
- * MASTER only, from the view, by general MADs with a window and a descriptor of their own, so that
- * neither SMPs nor the SA wait for it. Neither sm/ nor sa/ knows of it. Loop thread only.
+ * The performance manager: reads the counters of the whole fabric at an interval, or on request,
+ * and has rates, errors and links that are slower than both ends support. It reads only as MASTER,
+ * from the view, by general MADs with a window and a descriptor of their own, so that neither SMPs
+ * nor the SA are delayed. Neither sm/ nor sa/ includes it. Loop thread only.
  */
 #ifndef PM_PM_H
 #define PM_PM_H
@@ -16,31 +16,34 @@
 #include "mad/txn.h"
 
 struct pm_options {
-	unsigned interval_s; /* 0: only when asked */
-	unsigned window;     /* requests under way in all; an agent has one */
-	bool reset;	     /* small counters that are more than half full */
-	/* By bit of CounterSelect: a port whose counter rises by so many or more between two reads
-	 * is told of; 0: never. */
+	unsigned interval_s; /* 0: only on request */
+	unsigned window;     /* requests under way in total; an agent has one */
+	bool reset;	     /* resets small counters that are more than half full */
+	/* By bit of CounterSelect: a port whose counter rises by this or more between two reads is
+	 * logged; 0: never. */
 	uint32_t threshold[PORT_COUNTERS_SELECTED];
 };
 
 struct pm;
 
-/* view is where views are published to; events tell when there is a MASTER. */
+/* view points to the published view; events report when this manager is MASTER. loop, txns, view
+ * and events must outlive pm. */
 struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
 		  struct event_hub *events, const struct pm_options *options);
+/* Includes pm_stop(). NULL is harmless. */
 void pm_free(struct pm *pm);
-/* Sends no more, and ends what was asked of it. */
+/* Sends no more requests, and ends all commands under way. */
 void pm_stop(struct pm *pm);
+/* Copies options, and plans the next sweep by the new interval. */
 void pm_set_options(struct pm *pm, const struct pm_options *options);
 
 /* Registers perf sweep, perf top, perf errors, perf show. */
 void pm_register_commands(struct pm *pm, struct control *control);
-/* How it stands: a part of weftctl status; a new reference. */
+/* The state for weftctl status; a new reference. */
 json_t *pm_status(const struct pm *pm);
 
-/* perf metrics: head is the text of other rooms' figures (taken over), behind which come ports with
- * errors as far as there is room. */
+/* perf metrics: head is the text of other modules' figures (taken over); ports with errors follow,
+ * as many as fit. */
 void pm_metrics(struct pm *pm, struct control_request *request, char *head);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The steps of reading an agent (reader.h), as a table: what each asks for, what comes of the
- * answer, what of a refusal.
+ * The steps of reading an agent (reader.h), as a table: the request of each, the use of its answer,
+ * and of a refusal.
  *
- * What devices do: some refuse ClassPortInfo, and have the small counters all the same; some
- * promise PortCountersExtended and refuse it, or the other way round after a change of firmware. So
- * what was learned is forgotten whenever something was refused or not answered, and learned anew
- * with the next sweep.
+ * Devices differ: some refuse ClassPortInfo, but have the small counters; some announce
+ * PortCountersExtended and refuse it, or the reverse after a change of firmware. So the
+ * capabilities are dropped after each refusal or time-out, and read again by the next sweep.
  */
 #include "pm/reader.h"
 
@@ -41,7 +40,7 @@ static void go(struct pm_reader *reader, enum step step)
 	reader_send(reader);
 }
 
-/* The next port after this one. */
+/* The first port after from that is to be read. */
 static bool next_port(struct pm_reader *reader, unsigned from)
 {
 	const struct pm_agent *agent = reader->agent;
@@ -55,7 +54,7 @@ static bool next_port(struct pm_reader *reader, unsigned from)
 	return false;
 }
 
-/* Whether PortCounters is not asked for: the other attribute has all of it. */
+/* Whether PortCounters is not needed, because the other attribute has all of it. */
 static bool is_enough(const struct pm_reader *reader)
 {
 	return pm_has_extended_errors(reader->agent, reader->port) && !reader->everything;
@@ -80,7 +79,8 @@ static void reader_go_on(struct pm_reader *reader)
 
 /* Answers */
 
-/* Whether somebody else answers in its place, who then says what he can. All zero: nobody does. */
+/* Whether ClassPortInfo redirects to another agent, whose capabilities then count. All zero: it
+ * does not. */
 static bool leads_on(struct pm_reader *reader, const struct class_port_info *info)
 {
 	int result;
@@ -109,7 +109,7 @@ static void take_abilities(struct pm_reader *reader, const uint8_t *data)
 		reader_next_port(reader, reader->agent->first);
 }
 
-/* Answers that are about another port than was asked are no answers. */
+/* An answer for another port than the requested port is no answer. */
 static bool is_about(struct pm_reader *reader, uint8_t port_select)
 {
 	if (port_select == reader->port)
@@ -174,8 +174,8 @@ static void without_port(struct pm_reader *reader)
 	reader_next_port(reader, reader->port + 1u);
 }
 
-/* What it promised it has not, or, where the question was invalid, not of this port: that one is
- * asked for PortCounters if it was not yet. */
+/* The agent does not have PortCountersExtended or, if the request was invalid, not for this port:
+ * then PortCounters of the port is read, unless it was. */
 static void without_extended(struct pm_reader *reader)
 {
 	bool was_enough = is_enough(reader);
@@ -204,8 +204,7 @@ static const struct {
 
 /* Requests */
 
-/* A Set() carries zeros, which are what the counters become on devices that write them (16.1.3.5).
- */
+/* A Set() carries zeros, because some devices write them to the counters (16.1.3.5). */
 static void reader_fill(const struct pm_reader *reader, uint8_t *data)
 {
 	const struct port_counters few = {.port_select = reader->port,
@@ -225,7 +224,7 @@ static bool reader_may_retry(struct pm_reader *reader)
 	return ++reader->attempt < ATTEMPTS;
 }
 
-/* Who answers is somebody else: the question goes there. */
+/* The answer redirects the request: repeat it there. */
 static bool reader_follow(struct pm_reader *reader, const struct txn_result *result)
 {
 	struct class_port_info info;
@@ -270,7 +269,7 @@ static void reader_done(void *arg, const struct txn_result *result)
 		reader_send(reader);
 		return;
 	}
-	/* Who answered in its place may not be there any more. */
+	/* The agent of the redirection may have disappeared. */
 	free(reader->agent->redirect);
 	reader->agent->redirect = NULL;
 	reader_end(reader, -ETIMEDOUT);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading the counters of one agent's ports, one request at a time: what it can (ClassPortInfo,
- * where that is not known), then PortCounters and, where it has them, PortCountersExtended of each
- * port; and on the way resets, where who reads asks for them. Follows redirections, tries again
- * what was lost. Sweeps and perf show read with it. Loop thread only.
+ * Reads the counters of an agent's ports, one request at a time: its capabilities (ClassPortInfo,
+ * if unknown), then PortCounters and, if supported, PortCountersExtended of each port; resets
+ * counters that the owner selects. Follows redirections, and repeats lost requests. Used by sweeps
+ * and by perf show. Loop thread only.
  */
 #ifndef PM_READER_H
 #define PM_READER_H
@@ -16,43 +16,44 @@
 struct pm_reader;
 
 struct pm_reader_ops {
-	/* Returns the bits of the counters that are to be reset; then it is called once more, with
-	 * what they are afterwards. */
+	/* Returns the bits of the counters to reset; then it is called once more, with their values
+	 * after it. */
 	uint32_t (*counters)(struct pm_reader *reader, const struct port_counters *counters,
 			     uint32_t was_reset);
 	void (*extended)(struct pm_reader *reader, const struct port_counters_extended *counters);
-	/* All were asked: 0, or -ETIMEDOUT when it did not answer, -EPROTO when it refused all that
-	 * it was asked. Never called from within pm_reader_begin(). */
+	/* All ports were read: 0; -ETIMEDOUT: the agent did not answer; -EPROTO: it refused all
+	 * requests. Never called from within pm_reader_begin(). */
 	void (*ended)(struct pm_reader *reader, int error);
 };
 
-struct pm_counts { /* what readers did */
+struct pm_counts { /* statistics of readers */
 	uint64_t requests, answered, timed_out;
-	uint64_t refused;    /* answers with a status, or about another port */
-	uint64_t redirected; /* answers that lead elsewhere */
+	uint64_t refused;    /* answers with a status, or for another port */
+	uint64_t redirected; /* answers with a redirection */
 	uint64_t resets;
 	uint64_t ports; /* whose errors were read */
 };
 
 struct pm_reader {
-	struct list link; /* the owner's */
+	struct list link; /* for the owner */
 	void *owner;
 	const struct pm_reader_ops *ops;
 	struct txn_table *txns;
 	struct pm_counts *counts;
 	const struct snapshot *snapshot; /* for redirections; the owner's reference */
 	struct pm_agent *agent;
-	bool everything; /* also ports whose link is down, and PortCounters that nobody needs */
+	bool everything; /* also ports without a link, and PortCounters that adds nothing */
 	/* Its own. */
 	uint8_t port, step, attempt, redirects;
-	bool ended_one; /* one port's counters came */
+	bool ended_one; /* the counters of one port were received */
 	uint32_t select;
-	uint16_t status; /* why it was refused last */
+	uint16_t status; /* of the last refusal */
 };
 
-/* What is above "its own" has been set. Its agent must be there until it has ended. */
+/* Starts to read. The owner has set the members above "Its own". The agent must exist until
+ * ended(). */
 void pm_reader_begin(struct pm_reader *reader);
-void pm_reader_cancel(struct pm_reader *reader); /* it does not end; harmless when it has */
+void pm_reader_cancel(struct pm_reader *reader); /* ended() is not called; harmless after the end */
 
 /* Whether an agent has PortCountersExtended of this port. */
 static inline bool pm_has_extended(const struct pm_agent *agent, uint8_t num)
@@ -61,7 +62,7 @@ static inline bool pm_has_extended(const struct pm_agent *agent, uint8_t num)
 	       !agent->port[num - agent->first].is_narrow;
 }
 
-/* Whether that says all that PortCounters does. */
+/* Whether it has all counters of PortCounters. */
 static inline bool pm_has_extended_errors(const struct pm_agent *agent, uint8_t num)
 {
 	return pm_has_extended(agent, num) && agent->capability_mask2 & PERF_EXTENDED_ERRORS;

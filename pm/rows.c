@@ -72,7 +72,7 @@ static void put_rate(const char *name, float rate, unsigned unit, struct buffer 
 	row_json(out, name, rate < 0 ? NULL : json_real((double)rate * unit));
 }
 
-/* The part of what the link can carry that it does, in percent, of the busier direction. */
+/* The utilization of the link, in percent, of the busier direction. */
 static json_t *utilization_json(const struct port_info *info, const struct pm_port *port)
 {
 	float xmit = port->rate[TRAFFIC_XMIT_DATA], rcv = port->rate[TRAFFIC_RCV_DATA];

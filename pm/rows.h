@@ -7,18 +7,20 @@
 #include "pm/context.h"
 #include "pm/survey.h"
 
-/* Members of a row: who a port is (node GUID, description, LID, number), and what it leads to if
- * the view says so (NULL: there is none). */
+/* Members of a row: a port (node GUID, description, LID, number) and, if the view has it, its peer.
+ * view may be NULL. */
 void pm_port_members(const struct pm_agent *agent, uint8_t num, const struct view *view,
 		     struct buffer *out);
-/* What its rates are, a second; null where one is not known, or none. */
+/* Its rates per second; an unknown rate is null, as is the whole object if the port was never
+ * read. */
 void pm_rates_row(const struct pm_agent *agent, uint8_t num, const struct pm_port *port,
 		  const char *name, struct buffer *out);
-/* Members: totals of its counters by name that are not 0, with names of those that rose at the last
- * read, and of those that are full. */
+/* Members: the totals of its counters above 0 by name, the names of those that rose at the last
+ * read, and of those at their maximum. */
 void pm_error_members(const struct pm_port *port, struct buffer *out);
+/* An object with both ends of a slow link, its present and its possible speed. */
 void pm_link_row(const struct view *view, const struct pm_slow_link *link, struct buffer *out);
-/* The counters of an attribute by name, of its first rows. */
+/* The first rows of an attribute's counters by name. */
 void pm_counters_row(const struct format *format, const void *counters, unsigned rows,
 		     const char *name, struct buffer *out);
 

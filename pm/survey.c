@@ -97,7 +97,7 @@ static unsigned ports_stage(void *arg, size_t *at)
 	return units;
 }
 
-/* The list of agents is another one. */
+/* The list of agents has changed. */
 static bool survey_is_stale(const void *arg)
 {
 	const struct pm_survey *survey = arg;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is wrong in the fabric, gathered in slices: links that are slower than both ends can, from
- * the view, and ports that have counted errors, from the last reads. For perf errors and perf
- * metrics. What it gathers are keys and places in a view that it holds, so it lives as long as its
- * reader needs, whatever changes meanwhile.
+ * Problems in the fabric, gathered in slices: links that are slower than both ends support, from
+ * the view, and ports with errors, from the last reads. For perf errors and perf metrics. The
+ * results are keys and indexes of a view that it holds, so they stay valid through later changes.
  */
 #ifndef PM_SURVEY_H
 #define PM_SURVEY_H
@@ -21,7 +20,7 @@ struct pm_survey {
 	struct slices slices;
 	struct view *view; /* a reference; NULL: there is none, and no links */
 	struct pm_slow_link *links;
-	/* Ports with errors: those that rose at the last read, and the others. */
+	/* Ports with errors: those whose counters rose at the last read, and the others. */
 	struct pm_key *rose, *rest;
 	size_t num_links, num_rose, num_rest;
 	uint64_t merges;
@@ -29,10 +28,11 @@ struct pm_survey {
 	void *arg;
 };
 
-/* Calls done(arg, survey) in a turn that follows; survey is then the caller's to free. */
+/* Calls done(arg, survey) in a later turn; the caller then frees survey. */
 void pm_survey_begin(struct pm *pm, void (*done)(void *arg, struct pm_survey *survey), void *arg);
+/* Also cancels a survey under way, without done(). NULL is harmless. */
 void pm_survey_free(struct pm_survey *survey);
-/* All that are under way end without a result. */
+/* Ends all surveys under way without a result: done(arg, NULL). */
 void pm_surveys_end(struct pm *pm);
 
 #endif

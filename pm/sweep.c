@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A sweep over all counters. First the table of agents is brought up to date from the view, in
- * slices; then as many agents are read at a time as the window has places, each with one request
- * under way: an agent that is slow or dead holds one place and nobody else up. Requests follow from
- * answers, of which a turn takes few; only the first ones have to be portioned here.
+ * A sweep over all counters. First the table of agents is updated from the view, in slices. Then as
+ * many agents are read at a time as the window has places, each with one request under way: an
+ * agent that is slow or dead holds one place and delays no other agent. Further requests follow
+ * from answers, of which a turn handles few; only the first requests have to be divided into slices
+ * here.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +24,7 @@ const char *pm_name(const struct pm_agent *agent)
 	return agent->facts && agent->facts->description[0] ? agent->facts->description : "?";
 }
 
-/* What a read brought */
+/* Results of reads */
 
 /* One line about a port, with each counter that rose too much. */
 static void pm_log_errors(struct pm *pm, const struct pm_agent *agent, uint8_t num,
@@ -275,9 +276,9 @@ void pm_sweep_cancel(struct pm *pm)
 	pm_tell_waiters(pm, -ECANCELED);
 }
 
-/* Sweeps begin an interval apart; where one takes longer, the next follows at once. When a manager
- * has just become MASTER, ports go ACTIVE one after the other, and what is sent before is lost and
- * counted as an error: the first one waits for a while. */
+/* Sweeps begin an interval apart; if one takes longer, the next follows at once. After a manager
+ * becomes MASTER, ports go ACTIVE one after the other, and packets sent before are lost and counted
+ * as errors. So the first sweep waits for a while. */
 void pm_sweep_plan(struct pm *pm)
 {
 	uint64_t interval_us = (uint64_t)pm->options.interval_s * US_PER_S;

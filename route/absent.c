@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * GUIDs of the options that are not in the fabric (absent.h). A device that is off is as good a
- * reason as a slip of the pen, so engines go on without them; but somebody should know. Hosts are
- * named by the GUID of their port or of their node.
+ * GUIDs of the options that are not in the fabric (absent.h). The device may be off, or the GUID
+ * mistyped: engines continue without it, but the log names it. Hosts are named by the GUID of their
+ * port or of their node.
  */
 #include "route/absent.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Cabling (cabling.h) from a snapshot's cables. Each live switch tells what its ports lead or led
- * to; of a switch that is only remembered we know what its neighbours tell, so its ways are those
- * of the neighbours the other way round, without port numbers.
+ * Builds a cabling (cabling.h) from a snapshot's cables. Each live switch knows where its ports
+ * lead or led. Of a remembered switch only its neighbours' data are known, so its ways are the
+ * reverse of theirs, without port numbers.
  */
 #include "route/cabling.h"
 
@@ -134,8 +134,8 @@ static uint32_t add_live_ways(struct cabling *cabling, const struct cable *cable
 	return ways;
 }
 
-/* A switch that is gone has a way, without ports, to each live one that remembers it. One that more
- * than 255 switches remember is nothing that we could number; the rest is left out. */
+/* A switch that disappeared has a way, without ports, to each live switch that remembers it. At
+ * most 255 ways have numbers; further ways are left out. */
 static void add_remembered_ways(struct cabling *cabling, uint32_t live_ways)
 {
 	uint32_t next = live_ways;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Two sets of tables beside each other: route/changes.h. */
+/* Compares two sets of tables: route/changes.h. */
 #include "route/changes.h"
 
 #include <stdlib.h>

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The checker (check.h). For one LID the tables give each switch one next hop, so all paths to it
- * form a picture in which each switch is visited once: a walk stops where an earlier one has been,
- * and takes over its verdict. LIDs are independent of each other and split over workers; each
- * leaves its own tally, and these are summed in the order of LIDs, so that neither figures nor
- * examples depend on the number of workers. Nothing here knows how the tables were made.
+ * form a graph in which each switch is visited once: a walk stops at a switch of an earlier walk,
+ * and takes over its result. LIDs are independent of each other and split over workers. Each worker
+ * has a tally of its own; these are added in the order of LIDs, so that neither figures nor
+ * examples depend on the number of workers. The checker does not know how the tables were made.
  *
- * A table is a row for each switch, a walk needs a column. So some columns at a time are first made
- * of the rows, each entry replaced by what it leads to, and the walks then stay within the nearest
- * cache: it is this that makes checking as fast as routing.
+ * A table is a row for each switch, but a walk needs a column. So the rows are first converted into
+ * a few columns at a time, each entry replaced by the next switch, and the walks then stay within
+ * the nearest cache: this makes checking as fast as routing.
  *
- * After a fault most entries are what they were when they were judged, over links that lead to the
- * same places. Where all switches reached a LID, all still do if those do that send it elsewhere
- * now: the way of any other is what it was, to its end or to one of these. So only they are walked,
- * and the LIDs that one of them does not reach are judged anew; no other verdict is ever taken
+ * After a fault most entries are unchanged since their last check, over links that lead to the same
+ * places. If all switches reached a LID before, all reach it now if those whose entry changed do:
+ * the path of any other switch is unchanged up to its end or to one of these. So only these are
+ * walked, and the LIDs that any of them misses are checked completely; no other result is taken
  * over.
  */
 #include "route/check.h"
@@ -26,7 +26,7 @@
 #include "lib/mem.h"
 #include "route/changes.h"
 
-/* What an entry leads to: a switch, by its index, or one of these. */
+/* The step of an entry: the index of the next switch, or one of these. */
 enum {
 	STEP_ARRIVED = INT32_MAX,
 	STEP_LOST = STEP_ARRIVED - 1,
@@ -35,7 +35,7 @@ enum {
 
 enum verdict { UNKNOWN, ON_THE_WAY, ARRIVES, LOST, LOOPS };
 
-/* What was found for one LID; the first are the lowest switches concerned. */
+/* The result for a LID; examples are the lowest switches concerned. */
 struct tally {
 	uint32_t pairs, unreached, looping, disconnected;
 	uint32_t first_unreached, first_looping;
@@ -231,7 +231,7 @@ static bool check_arrives(const struct check *check, uint32_t s, lid_t lid)
 	return false;
 }
 
-/* Marks LIDs that somebody sends elsewhere, and does not reach so. */
+/* Marks the LIDs for which a changed entry does not reach the LID. */
 static void mark_missed(const struct check *check, const struct route_changes *changes,
 			bool *missed)
 {
@@ -244,7 +244,7 @@ static void mark_missed(const struct check *check, const struct route_changes *c
 	}
 }
 
-/* What has to be walked, and how many LIDs that are; counts the pairs of the others. */
+/* The LIDs to walk, and their number; counts the pairs of the others. */
 static size_t find_lids(const struct check *check, const struct route_judged *before,
 			struct route_report *report)
 {

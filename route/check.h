@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The checker: judges tables against a snapshot, whatever engine made them. For each LID and each
- * switch it follows the tables to the end: does it arrive at the owner of the LID, does it run into
- * a port that leads elsewhere, or in a circle? Cost: one visit for each (switch, LID); beside
- * tables that were judged before, one way for each entry that differs. Any thread.
+ * The checker: checks tables of any engine against a snapshot. For each LID and each switch it
+ * follows the tables to the end, and reports whether they reach the owner of the LID, reach a port
+ * that leads elsewhere, or loop. Cost: one visit for each (switch, LID); compared with tables that
+ * were checked before, one path for each entry that differs. Any thread.
  */
 #ifndef ROUTE_CHECK_H
 #define ROUTE_CHECK_H
@@ -14,33 +14,34 @@
 #include "fabric/tables.h"
 #include "lib/work.h"
 
-/* An example of what is wrong, for the log. */
+/* An example of a fault, for the log. */
 struct route_fault {
-	uint32_t sw; /* index of the switch from which lid is not reached */
+	uint32_t sw; /* index of a switch that does not reach lid */
 	lid_t lid;
 };
 
 struct route_report {
-	uint64_t pairs;	    /* (switch, LID) pairs judged */
+	uint64_t pairs;	    /* (switch, LID) pairs checked */
 	uint64_t unreached; /* connected, but the tables do not lead there: wrong or missing port */
-	uint64_t looping;   /* they run in a circle */
-	uint64_t disconnected; /* no path of links exists: not the tables' fault */
+	uint64_t looping;   /* the path loops */
+	uint64_t disconnected; /* no links connect them: no fault of the tables */
 	struct route_fault unreached_example,
 		looping_example; /* the lowest (lid, switch) of each */
 };
 
-/* By switch the lowest switch that links connect it with: its island. Free it with free(). */
+/* By switch, the lowest switch to which links connect it: the id of its island. For free(). */
 uint32_t *route_islands(const struct snapshot *snapshot);
 
-/* What was judged before. What it says holds for later tables as far as they have the same entries
- * over the same links, so that only the others are looked at. */
+/* Tables that were checked before. Their report also applies to later tables that have the same
+ * entries over the same links, so that only the other entries are checked. */
 struct route_judged {
 	struct snapshot *snapshot;
 	struct routes *routes;
 	struct route_report report;
 };
 
-/* The report is the same whatever was judged before; before may be NULL. */
+/* Checks routes. before saves work and does not change the report; it may be NULL. *out is always
+ * filled. */
 void route_check(const struct snapshot *snapshot, const struct routes *routes,
 		 const struct route_judged *before, struct work_pool *pool,
 		 struct route_report *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Churn: what it costs to go from one set of tables to another (quality.h). Entries and blocks are
- * counted switch by switch, paths LID by LID: a path differs when an entry on it does, so one visit
- * for each (switch, LID) does here, too.
+ * Churn: the cost of replacing a set of tables by another (quality.h). Entries and blocks are
+ * counted switch by switch, paths LID by LID: a path differs if an entry on it does, so one visit
+ * for each (switch, LID) suffices.
  */
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Credit loops (credit.h), by the condition of Dally and Seitz: paths are free of deadlock if the
- * graph of channels, in which a channel points to those that paths take next, has no circle. What
- * follows what is a property of a switch, which port and VL in, which port and VL out, so the graph
- * is one small square of bytes for each switch. It is filled by workers side by side: all write the
- * same value, in whatever order, so the result does not depend on their number. Then channels that
- * wait for none, or that none waits for, are taken away until only circles are left.
+ * graph of channels, in which a channel points to the channels that paths use next, has no cycle.
+ * The next channels are a property of a switch: from each input port and VL to each output port and
+ * VL. So the graph is a small square of bytes for each switch. Workers fill it in parallel: all
+ * write the same value, so the result does not depend on their number or order. Then channels that
+ * wait for no other, or for which no other waits, are removed until only cycles are left.
  */
 #include "route/credit.h"
 
@@ -28,14 +28,14 @@ static size_t side(const struct credit *c, uint32_t s)
 	return (c->snapshot->switches[s].num_ports + 1u) * c->vls;
 }
 
-/* Marks a turn. Others may mark the same byte meanwhile. */
+/* Marks a turn. Other workers may write the same byte at the same time. */
 static void turn_mark(uint8_t *turn)
 {
 	if (!__atomic_load_n(turn, __ATOMIC_RELAXED))
 		__atomic_store_n(turn, 1, __ATOMIC_RELAXED);
 }
 
-/* What lies behind a port: the table of the next switch, and its turns from the port of entry. */
+/* The next switch behind a port: its table, and its turns from the port of entry. */
 struct behind {
 	const uint8_t *row; /* NULL: no switch, or none with a table */
 	uint8_t *turns;
@@ -127,8 +127,8 @@ static void note_paths(void *arg, size_t begin, size_t end)
 
 /* Channels */
 
-/* Calls fn for each channel that waits (after: is waited for) by one; a channel is the slot of the
- * port that it leaves by, times VLs, and its VL. */
+/* Calls fn for each channel for which the given channel waits (after: which waits for it). The
+ * number of a channel is the slot of its output port times VLs, plus its VL. */
 static void each_neighbour(const struct credit *c, const uint32_t *sender, uint32_t channel,
 			   bool after, void (*fn)(void *arg, uint32_t channel), void *arg)
 {
@@ -342,7 +342,7 @@ static bool keeps_to(const struct snapshot *snapshot, const struct routes *route
 	return true;
 }
 
-/* Whether the order of what was proved before holds for all entries that differ, too. */
+/* Whether the order of the earlier proof also holds for all entries that differ. */
 static bool still_holds(const struct snapshot *snapshot, const struct routes *routes,
 			const struct route_judged *before)
 {
@@ -367,9 +367,9 @@ static uint32_t count_channels(const struct snapshot *snapshot)
 	return count;
 }
 
-/* An engine that has asked itself need not be asked again. A link that is lost keeps its place in
- * the order for when it comes back; one that is new has the
- * last place, so that whatever leads on from it has to be looked at as a whole. */
+/* An engine that has run the check itself need not run it again. A link that disappears keeps its
+ * place in the order until it returns. A new link gets the last place, so that the whole paths
+ * behind it are checked. */
 void credit_prove(const struct snapshot *snapshot, struct routes *routes,
 		  const struct route_judged *before, struct work_pool *pool,
 		  struct credit_report *out)

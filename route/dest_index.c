@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Numbering (dest_index.h). Leaves below the same switches are siblings, first those below switches
- * of level 1, then below level 2 and so on; they are counted in that nesting, with room for as many
- * siblings as the largest family has where that is not too wasteful. On a leaf, hosts have the
- * order of its ports. A leaf has as many numbers as most leaves have hosts; on leaves with more,
- * the hosts beyond are numbered apart, as odd ones would shift everybody's digits.
+ * of level 1, then below level 2 and so on. They are counted in that nesting, with room for as many
+ * siblings as the largest family has, if the gaps are not too large. On a leaf, hosts have the
+ * order of its ports. A leaf has as many numbers as most leaves have hosts. On leaves with more
+ * hosts, the additional hosts are numbered separately, because an odd number would shift the digits
+ * of all others.
  */
 #include "route/dest_index.h"
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Detours (updown.h). Paths up and down do not lead everywhere: never from a spine to one of
+ * Detours (updown.h). Paths up and down do not lead everywhere: never from a spine to a spine of
  * another plane, and after a fault not from a plane to a leaf that lost its link into it. These are
- * paths of management, to and from switches, but they have to exist. A switch without a path of its
- * own to destination d sends as it would to a pivot, from which there is one, until a switch is met
- * that has a path: no circle, as each step is nearer to the pivot or on a path already.
+ * paths of management, to and from switches, but they must exist. A switch without a path to
+ * destination d sends as it would to a pivot, from which there is a path, until the packet reaches
+ * a switch that has one. There is no loop, because each step is nearer to the pivot or on a path
+ * already.
  *
- * A packet then turns once from down to up, at the pivot or above it, and such turns can make links
- * wait in a circle where they lead from plane X to Y at one switch and from Y to X at another. So
- * all turns are kept together: between planes at one leaf, the first, and within a plane at the
- * switch above that leaf. What these cannot do for their own broken links is left to the healthiest
- * of their kind: there one turns only to or from what the first cannot reach, and nothing that
- * could come back to it. The checker for credit loops has the last word (updown_fill).
+ * Such a packet turns once from down to up, at the pivot or above it. Turns can make links wait in
+ * a cycle if they lead from plane X to Y at one switch and from Y to X at another. So all turns are
+ * kept together: between planes at one leaf, the first, and within a plane at the switch above that
+ * leaf. Destinations that these cannot reach, because of faults of their own links, use the
+ * healthiest pivot of their kind. At that pivot packets turn only to or from switches that the
+ * first cannot reach, which cannot come back to it. The checker for credit loops decides finally
+ * (updown_fill).
  */
 #include <stdlib.h>
 
@@ -59,7 +61,7 @@ static uint32_t missing_ups(const struct updown *u, uint32_t s)
 	return missing;
 }
 
-/* Who may become a pivot: the first of its group is one, then come the healthiest ones. */
+/* Candidates for pivots: first the first switch of a group, then the healthiest. */
 struct member {
 	uint32_t group, missing, foot, sw;
 };
@@ -99,8 +101,8 @@ static void order_members(struct member *members, uint32_t count, bool healthies
 	}
 }
 
-/* Gives each plane of what has a level or a higher one its pivots: the first switches of that
- * level. A plane is named by one of its switches. */
+/* Gives each plane of a level and those above its pivots: the first switches of that level. A plane
+ * is named by one of its switches. */
 static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t *foot,
 				struct updown_planes *planes)
 {
@@ -167,8 +169,8 @@ static uint32_t plane_detour(const struct updown *u, uint32_t s, uint32_t column
 
 /* Leaves */
 
-/* Columns of leaves in the order in which they are tried as pivots: island by island the first one,
- * its siblings, and then all others, those before these that are healthier. Returns how many. */
+/* Orders columns of leaves as candidates for pivots: for each island the first, its siblings, and
+ * then all others, with healthier leaves first. Returns their number. */
 static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 {
 	struct member *members = mem_array(u->num, sizeof(*members));
@@ -260,9 +262,9 @@ void updown_choose_pivots(struct updown *u, uint32_t most, bool healthiest)
 }
 
 /*
- * The first way that there is: by a pivot of the plane; by a leaf; by a pivot of the plane to that
- * leaf. All take the first in one order, so whoever is on the way to a pivot finds this one, or one
- * before it: the way has an end.
+ * The first of these ways that exists: by a pivot of the plane; by a leaf; by a pivot of the plane
+ * to that leaf. All switches try them in one order, so each switch on the way to a pivot finds this
+ * pivot, or an earlier pivot: the way ends.
  */
 uint32_t updown_detour(const struct updown *u, uint32_t s, uint32_t column)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * OpenSM's dumps (dump.h), in the layout that ibdm's Fabric.cpp parses: single blanks, hexadecimal
- * without 0x in the list of links, no closing brace within a description.
+ * without 0x in the list of links, no closing brace in a description.
  */
 #include "route/dump.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The table of engines and the chain that runs them (engine.h). An engine's word is not taken for
- * it: what it made is judged by the checker before it counts. Runs inside a job; the tables are the
- * job's own until the result is handed over, so their references may be counted here.
+ * The table of engines and the chain that runs them (engine.h). The checker checks the result of
+ * every engine before it is used. Runs inside a job; the tables are the job's own until the result
+ * is handed over, so it may change their reference counts.
  */
 #include "route/engine.h"
 
@@ -58,8 +58,8 @@ static int check_capacity(const struct snapshot *snapshot, char why[ROUTE_WHY_SI
 	return 0;
 }
 
-/* A table with a circle of waiting links is worse than one that misses pairs: it stops others, too.
- */
+/* A table with a cycle of waiting links is worse than a table that misses pairs: it also stops
+ * other traffic. */
 static void describe_loop(const struct snapshot *snapshot, const struct credit_report *credit,
 			  char why[ROUTE_WHY_SIZE])
 {
@@ -83,8 +83,8 @@ static void describe_faults(const struct snapshot *snapshot, const struct route_
 		 snapshot->switches[example->sw].guid);
 }
 
-/* With 2^LMC LIDs a port a large fabric may want more of them than there are; then some ports have
- * none, and no table mends that. */
+/* With 2^LMC LIDs a port, a large fabric may need more LIDs than exist; then some ports have none,
+ * and no table can help. */
 static int check_lids(const struct snapshot *snapshot, char why[ROUTE_WHY_SIZE])
 {
 	uint64_t needed = 0;
@@ -108,8 +108,8 @@ static int check_lids(const struct snapshot *snapshot, char why[ROUTE_WHY_SIZE])
 	return -ENOSPC;
 }
 
-/* Runs one engine. NULL when it refused, why says the reason; else its tables and what the checkers
- * found. */
+/* Runs an engine. NULL: it refused, and why has the reason; else its tables and the checkers'
+ * results. */
 static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 			      const struct route_judged *before, struct work_pool *pool,
 			      struct route_report *report, struct credit_report *credit,
@@ -141,8 +141,8 @@ static struct routes *attempt(const struct snapshot *snapshot, const char *name,
 	return routes;
 }
 
-/* Takes over routes when they are better than what out holds: never with a loop, rather without a
- * credit loop, then with the fewest misses. */
+/* Replaces the result in out by routes if they are better: without a loop, then without a credit
+ * loop, then with fewer misses. */
 static void keep_better(struct route_result *out, struct routes *routes,
 			const struct route_report *report, const struct credit_report *credit)
 {

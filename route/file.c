@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine file: tables from a dump, as they are, for a fabric that somebody has routed by hand
- * or by another manager. They know nothing of faults; the checker decides whether they still serve,
- * else the chain goes on. A dump that lacks a switch of this fabric is for another one.
+ * The engine file: tables from a dump, unchanged, for a fabric that was routed by hand or by
+ * another manager. They do not react to faults; the checker decides whether they are still usable,
+ * else the chain continues. A dump that lacks a switch of this fabric is for another fabric.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static const struct given_table *find_table(const struct route_options *options,
 	return NULL;
 }
 
-/* Only LIDs that somebody owns: an entry for any other is a way to nowhere. */
+/* Only LIDs with an owner: an entry for any other LID leads nowhere. */
 static struct lft *file_make_row(const struct snapshot *snapshot, const struct given_table *table)
 {
 	struct lft *row = lft_new(snapshot->lid_top);

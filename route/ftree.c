@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine ftree: fat trees, whole or with something broken. Levels count from the leaves, or
- * from the roots that a file names; links within a level serve nothing. In a complete tree every
- * shift permutation runs without two flows on one link (route/updown.c says how). What has no
- * levels in which most leaves reach each other is refused: it is no tree.
+ * The engine ftree: fat trees, complete or with faults. Levels count from the leaves, or from the
+ * roots of a file; links within a level are not used. In a complete tree every shift permutation
+ * runs without two flows on one link (route/updown.c explains why). A topology without levels in
+ * which most leaves reach each other is refused: it is no tree.
  *
- * OpenSM's option files mean here what they mean there, with two differences: hosts that are not
- * compute nodes are routed all the same, balanced apart from these; and max_reverse_hops is not
- * needed, as everything that links connect is reached (route/updown.c, detours).
+ * OpenSM's option files have the same meaning, with two differences. Hosts that are not compute
+ * nodes are also routed, balanced separately. And max_reverse_hops is not needed, because all
+ * connected switches are reached (route/updown.c, detours).
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Distances between switches (hops.h): a breadth-first search from each switch, on workers, each
- * writing the row of its switch. A row is bytes, so that the rows of a switch's neighbours, which
+ * Distances between switches (hops.h): a breadth-first search from each switch, on workers, each of
+ * which writes the row of its switch. A row is bytes. So the rows of a switch's neighbours, which
  * an engine compares column by column, stay in the nearest cache.
  */
 #include "route/hops.h"

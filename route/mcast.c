@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which of the ways to the root a group needs follows from two counts at each switch on them: how
- * many members stand below it, and how many of these receive. A switch sends up when somebody
- * receives who is not below it, and its parent sends down to it when somebody receives below and
- * somebody sends elsewhere. So the part above the last branching is cut off by itself, and members
- * that only send get ways on which nothing comes out.
+ * Two counts at each switch on the ways to the root decide which ways a group needs: the number of
+ * members below it, and the number of receivers among them. A switch sends up if there is a
+ * receiver that is not below it. Its parent sends down to it if there is a receiver below it and a
+ * sender elsewhere. So the part above the last branch is cut off, and members that only send get
+ * ways on which nothing is delivered.
  *
- * Roots: those that serve most members, among these such to which all climb; then, where heights
- * count, those that would serve any host, so that the root can stay when others join; then those
- * nearest to the farthest member; then a hash of MLID and GUID decides, which spreads groups over
- * switches that are as good.
+ * Roots: those that serve the most members, among these roots to which all members climb. Then, if
+ * heights count, roots that would serve any host, so that the root can stay when others join; then
+ * those nearest to the farthest member. Then a hash of MLID and GUID decides, which distributes
+ * groups over equally good switches.
  */
 #include "route/mcast.h"
 
@@ -310,7 +310,7 @@ static void judge_root(const struct drawing *drawing, const struct mcast_group *
 		if (group->num_held)
 			out->kept += count_held(ways, group, root, sw);
 	}
-	/* Who joins next is not known: of a single switch nobody can tell what is near. */
+	/* Future members are unknown, and with a single switch no root is nearer than another. */
 	if (drawing->own < 2)
 		out->farthest = ways->farthest[root];
 	out->serves_any = ways->climbing && ways->serves_any[root];
@@ -370,7 +370,7 @@ static uint32_t mark_left_out(const struct drawing *drawing, struct mcast_group 
 	return count;
 }
 
-/* Adds up who stands below whom; returns how many members there are, and who receive. */
+/* Counts the members below each switch; returns the number of members, and of receivers. */
 static uint32_t count_below(struct drawing *drawing, const struct mcast_group *group, uint32_t root,
 			    uint32_t *receivers)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The engine minhop: shortest paths in any topology. At each switch every port whose peer is one
- * hop closer to the destination's switch is a candidate; which one is taken follows from an index
- * of the destination, never from counters, so that each row can be computed by itself, by any
- * worker. Called by the chain in engine.c, inside a job.
+ * hop closer to the destination's switch is a candidate. An index of the destination selects the
+ * port, never a counter, so that any worker can compute each row by itself. Called by the chain in
+ * engine.c, inside a job.
  *
- * What makes the choice a good one is the idea of D-mod-K (Zahavi 2012; for damaged trees Gliksberg
- * and others 2020): the index is a number whose digits the levels of a fat tree use up. Leaves with
+ * The choice is good because of the idea of D-mod-K (Zahavi 2012; for damaged trees Gliksberg and
+ * others 2020): the index is a number whose digits belong to the levels of a fat tree. Leaves with
  * twelve ways up take index % 12, the switches above them index / 12 % 12, and so on. So all leaves
  * agree on the way to a destination, and a link that leads down carries few destinations.
  *
- * An index must not move when something else breaks, or one lost host would change paths
- * everywhere. It is made of places (pod, leaf, port), and gaps in their numbering are kept.
+ * An index must not change with a fault elsewhere, or one lost host would change paths everywhere.
+ * It consists of places (pod, leaf, port), and gaps in their numbering are kept.
  *
- * Shortest paths alone do not exclude credit loops where switches are cabled in cycles.
+ * Shortest paths alone do not exclude credit loops if switches are cabled in cycles.
  */
 #include <stdlib.h>
 
@@ -145,7 +145,7 @@ static struct target make_target(const struct minhop *m, lid_t lid, struct snap_
 	return target;
 }
 
-/* The LIDs that are kept for who was there, as if he still were; next NULL: they are counted. */
+/* The LIDs that are kept for absent hosts, as if they were present; next NULL: only counts them. */
 static uint32_t kept_targets(const struct minhop *m, uint32_t sw, struct target *next)
 {
 	const struct snapshot *snapshot = m->snapshot;
@@ -198,7 +198,7 @@ static void minhop_collect_targets(struct minhop *m)
 	free(next);
 }
 
-/* The links of a switch in the order in which ways are counted: that of hops.h, or first the ports
+/* The links of a switch in the order in which ways are counted: that of hops.h; or first the ports
  * that the options name, in their order, and then the others by number. */
 static void order_links(const struct minhop *m, uint32_t s, const struct hop_link **link)
 {

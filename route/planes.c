@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Slots for ways up (tree.h). All leaves have to mean the same spines by the same digit of a
- * destination's number, else flows to one leaf meet that could have stayed apart. GUIDs alone do
- * not say which middle switches of two pods belong together; the switches above them do: a plane is
- * what hangs together from a level upwards. So ways up are in order of their planes.
+ * Slots for ways up (tree.h). All leaves must associate the same spines with the same digit of a
+ * destination's number, else flows to one leaf share links unnecessarily. GUIDs alone do not show
+ * which middle switches of two pods belong together, but the switches above them do: a plane is the
+ * set of switches that are connected from a level upwards. So ways up are in the order of their
+ * planes.
  *
- * Siblings, switches of a level that share switches above, should have the same ways up. What one
- * lacks is taken for broken, also when nobody remembers that it was ever there: its slot is kept.
- * If it lacks more than a quarter, this is another kind of fabric, and only its own ways count.
+ * Siblings, switches of a level that share switches above, should have the same ways up. A missing
+ * way counts as broken, even if no switch remembers it: its slot is kept. If a switch lacks more
+ * than a quarter, the fabric is of another kind, and only its own ways count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +99,8 @@ static uint32_t *find_siblings(const struct cabling *cabling)
 	return set;
 }
 
-/* The switches above each set of siblings, set by set; first[set] is where they begin and
- * count[set] how many they are; rank[s] is a switch's place among those of its set. */
+/* The switches above each set of siblings, set by set: those of a set begin at first[set], and are
+ * count[set] many. rank[s] is a switch's place in its set. */
 static void rank_uppers(const struct cabling *cabling, const guid_t *plane, uint32_t *set,
 			uint32_t *count, uint32_t *rank)
 {

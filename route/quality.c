@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Quality of paths (quality.h). For one destination the tables are a tree of switches, so what
- * everybody sends to it is summed from the far ends inwards, one visit a switch, rather than by
- * walking each path. Permutations have to be walked. Each worker sums for itself and adds the sums
- * up at the end; sets of senders are ORed together: the order does not matter.
+ * Quality of paths (quality.h). For one destination the tables are a tree of switches. So the
+ * traffic of all senders to it is added from the far ends inwards, one visit a switch, instead of
+ * walking each path. Permutations must be walked. Each worker adds for itself, and the sums are
+ * added at the end. Sets of senders are ORed: the order does not matter.
  */
 #include "route/quality.h"
 
@@ -93,7 +93,7 @@ struct summing {
 	uint64_t reached, hops; /* pairs */
 };
 
-/* What one worker has at hand for one receiver. */
+/* The working memory of a worker for one receiver. */
 struct scratch {
 	uint32_t *link, *waiting, *queue, *senders;
 	uint64_t *sets, *flows;
@@ -107,7 +107,7 @@ static void quality_join_bits(uint64_t *restrict to, const uint64_t *restrict fr
 		to[w] |= from[w];
 }
 
-/* Others do the same meanwhile. */
+/* Other workers may do the same at the same time. */
 static void join_shared(uint64_t *to, const uint64_t *from, uint32_t words)
 {
 	for (uint32_t w = 0; w < words; w++)
@@ -123,7 +123,7 @@ static uint32_t quality_prepare(const struct summing *sum, const struct host *to
 	memset(x->waiting, 0, num * sizeof(*x->waiting));
 	memcpy(x->senders, sum->senders, num * sizeof(*x->senders));
 	memset(x->sets, 0, (size_t)num * sum->words * sizeof(*x->sets));
-	x->senders[to->sw]--; /* nobody sends to himself */
+	x->senders[to->sw]--; /* no host sends to itself */
 	for (uint32_t s = 0; s < num; s++) {
 		uint32_t link = x->link[s] =
 			s == to->sw ? UINT32_MAX : next_link(&sum->paths, s, to->lid);

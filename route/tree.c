@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Levels, directions and divisors (tree.h), over the remembered cabling. A cabling is searched
- * breadth-first; sorting is by (level, GUID), so the same fabric gives the same tree in whatever
- * order it was discovered.
+ * Levels, directions and divisors (tree.h), over the remembered cabling. Searches are
+ * breadth-first, and sorting is by (level, GUID), so the same fabric gives the same tree for any
+ * order of discovery.
  */
 #include "route/tree.h"
 
@@ -65,9 +65,9 @@ static uint32_t near_leaves(const struct cabling *cabling, uint32_t s, uint32_t 
 }
 
 /*
- * A host on a switch does not make it a leaf: a manager's port or a gateway may be cabled to a
- * spine. With fewer than a quarter of the places of the fullest switch it is none if a neighbour
- * has more, or if it has more leaves around it than any full one: it stands above them.
+ * A host does not make its switch a leaf: a manager's port or a gateway may be cabled to a spine. A
+ * switch with fewer than a quarter of the places of the fullest switch is no leaf if a neighbour
+ * has more, or if it has more leaves around it than any full leaf: it is above them.
  */
 static uint32_t find_leaves(const struct cabling *cabling, uint32_t *leaves)
 {
@@ -143,10 +143,10 @@ static bool any_neighbours(const struct cabling *cabling, const uint64_t *sum, u
 	return false;
 }
 
-/* For every switch, the squares of its distances to switches with hosts, as often as these have
- * places; those of some, evenly taken, where there are many. Switches that cannot be reached from
- * the first one of these are of no interest here, nor those below roots that are found (level not
- * NONE), to which ways may lead that nothing remembers back: UINT64_MAX. */
+/* For every switch, the sum of the squares of its distances to switches with hosts, weighted by
+ * their places; if there are many, to some of them, evenly chosen. UINT64_MAX for switches that are
+ * not reached from the first of these. The same for those below roots that were found (level not
+ * NONE), to which ways may lead that are not remembered in the reverse direction. */
 static uint64_t *sum_distances(const struct cabling *cabling, uint32_t first, const uint16_t *level)
 {
 	enum { SAMPLES = 256 };

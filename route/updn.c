@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The engines updn and dnup: paths that go up and then down in any topology, so that no links wait
- * for each other in a circle, with one VL. updn counts levels from roots, those of a file or those
- * that are nearest to all hosts; dnup counts them from the hosts, which suits fabrics where some
- * hosts stand nearer to the roots than some switches do. Links within a level lead up towards the
- * lower GUID. In fat trees without links within a level both do what ftree does.
+ * for each other in a cycle, with one VL. updn counts levels from roots, either of a file or
+ * nearest to all hosts. dnup counts them from the hosts, which suits fabrics in which some hosts
+ * are nearer to the roots than some switches are. Links within a level lead up towards the lower
+ * GUID. In fat trees without links within a level both work as ftree.
  */
 #include <errno.h>
 #include <inttypes.h>

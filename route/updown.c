@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Up and down (updown.h), after Dmodc (Gliksberg and others, IEEE Micro 2020): closed arithmetic on
- * the number of a destination (dest_index.h) picks a way, no counters are kept, so every switch's
- * table can be computed by itself and a fault moves only what has to move.
+ * Up and down (updown.h), after Dmodc (Gliksberg and others, IEEE Micro 2020): a formula over the
+ * number of a destination (dest_index.h) selects a way, without counters. So every switch's table
+ * can be computed separately, and a fault moves only the affected entries.
  *
  * The rule at a switch for a destination: if it can be reached by going down only, down, by the
- * shortest ways; else up, by ways on which the path is shortest. Since that depends on the switch
- * and the destination alone, and not on where a packet came from, no packet ever turns from down
- * to up, and with one VL there is no circle of links that wait for each other.
+ * shortest ways; else up, by ways on which the path is shortest. This depends on the switch and the
+ * destination alone, and not on the source of a packet. So no packet turns from down to up, and
+ * with one VL there is no cycle of links that wait for each other.
  *
- * Slots are kept: the number is divided among all ways up that the switch remembers, also dead
- * ones. Only a destination that falls on a dead way moves, to one of the live ways, by the next
- * digit of its number; all others stay, also when the way comes back.
+ * Slots are kept: the number is divided among all ways up that the switch remembers, including dead
+ * ways. Only a destination of a dead way moves, to a live way, by the next digit of its number; all
+ * others stay, also when the way returns.
  *
- * Distances are bytes in blocks of 64 columns, so that one step of the sweep over a level is a line
- * of cache and a few vector instructions. A worker does whole blocks.
+ * Distances are bytes in blocks of 64 columns, so that a step of the sweep over a level is a cache
+ * line and a few vector instructions. A worker does whole blocks.
  *
- * Most switches lead most destinations up, and those that lead up by the same ports in the same
+ * Most switches lead most destinations up. Switches that lead up by the same ports in the same
  * slots differ only where they lead down or a way is missing. So a row begins as a copy of such a
- * pattern, and only what differs is computed for itself.
+ * pattern, and only the differences are computed.
  */
 #include "route/updown.h"
 
@@ -154,7 +154,7 @@ void updown_count(const struct updown *u, uint64_t *pairs, uint64_t *without)
 
 /* Tables */
 
-/* What is needed to fill the row of one switch. */
+/* The data to fill the row of a switch. */
 struct filler {
 	const struct updown *u;
 	uint32_t s;
@@ -165,11 +165,12 @@ struct filler {
 	uint8_t key[KEY_BYTES];	   /* ways that may be taken, a bit for each, */
 	uint8_t set[PORT_MAX + 1]; /* a number for each, and how many: see read_key() */
 	unsigned count;
-	bool ups;		    /* they lead up */
-	uint8_t port[PORT_MAX + 1]; /* then: by slot that of one with a single cable, else 0 */
-	const uint8_t *slot;	    /* by target: its way up of all that there ever were */
-	uint8_t all_up[KEY_BYTES];  /* the key of a column for which every way up may be taken */
-	uint32_t pivot;		    /* of the last detour, and the key of its column */
+	bool ups; /* they lead up */
+	/* Then: by slot the port of a way with a single cable, else 0. */
+	uint8_t port[PORT_MAX + 1];
+	const uint8_t *slot;	   /* by target: its way up of all that there ever were */
+	uint8_t all_up[KEY_BYTES]; /* the key of a column for which every way up may be taken */
+	uint32_t pivot;		   /* of the last detour, and the key of its column */
 	uint8_t pivot_key[KEY_BYTES];
 };
 
@@ -273,10 +274,11 @@ static uint8_t pick_port(const struct filler *f, const struct way *way, uint32_t
 			return ports[i].port;
 }
 
-/* A destination whose slot is dead goes by one of the ways left, as the next digits of its number
- * say. Neighbours have these in common: so that they do not meet, the first dead slot counts from
- * there, the second one from the next way, and so on; and at a switch where destinations arrive
- * that a fault below has diverted, those of one leaf differ in the digits that were divided off. */
+/* A destination whose slot is dead uses one of the remaining ways, selected by the next digits of
+ * its number. Neighbours have these digits in common. So that they do not use the same way, the
+ * first dead slot counts from there, the second from the next way, and so on. At a switch that
+ * receives destinations diverted by a fault below, destinations of one leaf differ in the digits
+ * that were divided off. */
 static uint8_t pick_up(const struct filler *f, const struct target *target, uint8_t slot)
 {
 	uint32_t number = target->index / f->divisor + target->offset;
@@ -306,7 +308,7 @@ static bool single(const struct filler *f)
 	return f->count == 1 && way->num_ports == 1;
 }
 
-/* The entries of a column's LIDs, by the ways in f->set. What needs arithmetic is rare. */
+/* The entries of a column's LIDs, by the ways in f->set. Few need a calculation. */
 static void fill_column(const struct filler *f, uint32_t column)
 {
 	const struct dest_index *dests = f->u->dests;
@@ -336,7 +338,7 @@ static void fill_column(const struct filler *f, uint32_t column)
 		f->row[dests->lids[t]] = pick_down(f, &dests->targets[t]);
 }
 
-/* Whether the key of a column in its block is another one than that of all ways up. */
+/* Whether the key of a column in its block differs from that of all ways up. */
 static void find_others(const struct filler *f, uint8_t keys[KEY_BYTES][BLOCK], unsigned bytes,
 			uint8_t other[BLOCK])
 {
@@ -385,8 +387,8 @@ static void fill_own(const struct filler *f)
 		f->row[dests->targets[t].lid] = dests->targets[t].exit;
 }
 
-/* What switches have in common that have the same divisor, and the same ports lead up in the same
- * slots, whether they are live or not. */
+/* The common part of switches with the same divisor whose ways up have the same ports in the same
+ * slots, live or dead. */
 struct pattern {
 	uint32_t divisor;
 	uint8_t slots;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Directed routes for further attempts. The first one goes along the tree (fabric.c). If it is
- * lost, something on that way may be eating MADs that nobody has reported yet, so every other
- * attempt goes elsewhere. The second one climbs, at each switch, by another cable to a switch that
- * is nearer to the manager, which costs little. Where there is none on the whole way, and for the
- * fourth, a search finds the shortest way that shares no cable between switches with the tree's.
- * The same search serves when the tree has no way, because a cable on it was cut and the tree has
- * not been built again. Ways are found when they are needed and not kept.
- * They use no cable that a heavy pass of discovery has not seen again yet, or both of whose
- * switches have told of changes since: it may lead elsewhere now, and what answers there would be
- * taken for the target. Loop thread only.
+ * Directed routes for further attempts. The first attempt follows the tree (fabric.c). If it is
+ * lost, a link on that way may lose MADs, unreported. So every other attempt takes another way. The
+ * second attempt climbs, at each switch, by another cable to a switch that is nearer to the
+ * manager, which costs little. If there is none on the whole way, and for the fourth attempt, a
+ * search finds the shortest way that shares no cable between switches with the tree's way.
+ *
+ * The same search is used if the tree has no way, because a cable on it was cut and the tree was
+ * not yet rebuilt. Ways are found when they are needed and not stored. They do not use cables that
+ * a heavy pass of discovery has not read again yet, nor cables whose switches have both reported
+ * changes since: such a cable may lead elsewhere now, and another device that answers there would
+ * be taken for the target. Loop thread only.
  */
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ static void way_finish(const struct way *way, struct route_path *out)
 		out->port[i + 1] = way->ports[way->count - 1 - i];
 }
 
-/* The switch where ways begin: the manager's own, or the one that it is cabled to. */
+/* The switch where ways begin: the manager's own, or the switch at its port. */
 static struct node *detour_first_switch(const struct fabric *fabric)
 {
 	struct port *port = fabric->sm_port;
@@ -80,7 +81,7 @@ static const struct port *uplink_turned(const struct fabric *fabric, const struc
 	return found;
 }
 
-/* Climbs from a switch to the first one. *turned: whether it could leave the tree anywhere. */
+/* Climbs from a switch to the first switch. *turned: whether it could leave the tree's way. */
 static bool detour_climb(const struct fabric *fabric, const struct node *node, unsigned turns,
 			 struct way *way, bool *turned)
 {
@@ -137,9 +138,9 @@ static unsigned step_cost(const struct node *from, const struct node *to)
 	return to->hops < from->hops ? 0 : to->hops == from->hops ? 1 : 2;
 }
 
-/* From the target to the first switch, in the order of what a way costs beside the tree's own
- * length: as long as there are ways as short as that, only switches on these are looked at, and
- * not all that there are. What the tree says of hops may be old: then the way is longer. */
+/* Searches from the target to the first switch, in the order of the length beyond that of the
+ * tree's way: while there are ways as short as that, only switches on these are visited. The tree's
+ * numbers of hops may be outdated: then the way is longer. */
 static bool detour_run_search(struct fabric *fabric, struct node *target)
 {
 	enum { COSTS = 3 };
@@ -180,7 +181,7 @@ static bool detour_run_search(struct fabric *fabric, struct node *target)
 	return first->detour_search == fabric->detour_searches;
 }
 
-/* way is told from its far end, and the search leads there. */
+/* way begins at its far end, and the search leads there. */
 static bool search_way(struct fabric *fabric, struct node *target, struct way *way)
 {
 	const struct node *node = detour_first_switch(fabric);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What happens in the subnet, told to whoever wants to know: sm/ raises what it sees, the SA
- * reports it to its subscribers and forgets what ports that are gone had registered. Readers are
- * called at once and in the order in which they came; they may raise nothing themselves. Loop
- * thread only.
+ * Events in the subnet for their readers: sm/ raises them; the SA reports them to its subscribers
+ * and drops registrations of absent ports. Readers are called at once, in the order in which they
+ * were added; they must not raise events. Loop thread only.
  */
 #ifndef FABRIC_EVENT_H
 #define FABRIC_EVENT_H
@@ -15,16 +14,20 @@
 #include "store/alias.h"
 
 enum event_kind {
-	EVENT_TRAP,	/* an agent sent a notice, for the first time: notice,
-			 * and guid and lid of who says that he sent it, 0 where nobody has that LID */
-	EVENT_PORT_IN,	/* an end port is in the view that was not, and ACTIVE: guid, lid */
-	EVENT_PORT_OUT, /* one is not in the view any more; what it registered is kept for a grace.
-			 * Without facts: it went while no manager ran here */
-	EVENT_PORT_FORGOTTEN, /* its grace is over: guid */
+	/* An agent sent a new notice: notice, and guid and lid of the sender that it names; 0: no
+	 * port has that LID. */
+	EVENT_TRAP,
+	/* An end port is in the view that was not there before, and ACTIVE: guid, lid. */
+	EVENT_PORT_IN,
+	/* A port is no longer in the view; its registrations are kept for a grace period. Without
+	 * facts: it disappeared while no manager ran here. */
+	EVENT_PORT_OUT,
+	EVENT_PORT_FORGOTTEN, /* its grace period is over: guid */
 	EVENT_MASTER,	      /* this manager is MASTER and has published its first view */
-	EVENT_NOT_MASTER,     /* it was, and is no more */
-	EVENT_PKEYS, /* a port should have these P_Keys and no others, perhaps fewer than before:
-		      * guid, p_keys, own_p_keys */
+	EVENT_NOT_MASTER,     /* it is no longer MASTER */
+	/* A port should have exactly these P_Keys, perhaps fewer than before: guid, p_keys,
+	 * own_p_keys. */
+	EVENT_PKEYS,
 	EVENT_ALIAS, /* an alias GUID of a port was set or removed: guid, lid, facts, num, alias
 		      */
 };
@@ -33,13 +36,13 @@ enum alias_change {
 	ALIAS_SET,
 	ALIAS_DELETED,	 /* by its port, or by a client with the SA_Key */
 	ALIAS_REMOVED,	 /* by an administrator, with all registrations under it */
-	ALIAS_MISPLACED, /* by weftd: it is the GUID of another port */
+	ALIAS_MISPLACED, /* by weftd: another port has it as its GUID */
 };
 
 struct alias_event {
 	enum alias_change change;
 	const struct alias_entry *entry; /* borrowed */
-	enum alias_grant grant;		 /* that the alias has, or had */
+	enum alias_grant grant;		 /* of the alias; for a removed alias, its last value */
 };
 
 struct event {
@@ -47,9 +50,9 @@ struct event {
 	guid_t guid;		     /* of the end port */
 	lid_t lid;		     /* its LID; of a trap, the sender's */
 	const struct notice *notice; /* borrowed */
-	/* Of its port, also of one that went: what was known of it; NULL: nothing. Borrowed. */
+	/* The facts of its node, also if the port disappeared; NULL: unknown. Borrowed. */
 	struct node_facts *facts;
-	uint8_t num;	      /* its number on its node; 0 of a switch */
+	uint8_t num;	      /* its number on its node; 0 for a switch */
 	const pkey_t *p_keys; /* borrowed */
 	unsigned num_p_keys;
 	const struct pkey_list *own_p_keys; /* the manager's table; borrowed, or NULL */
@@ -76,7 +79,7 @@ static inline void event_read(struct event_hub *hub, struct event_reader *reader
 	list_push(&hub->readers, &reader->link);
 }
 
-static inline void event_unread(struct event_reader *reader) /* harmless when it does not read */
+static inline void event_unread(struct event_reader *reader) /* harmless if it is not a reader */
 {
 	list_del(&reader->link);
 }

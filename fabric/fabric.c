@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The live model's nodes, cables and LIDs. Everything that a snapshot would show passes through
- * here, so that the counters topology and facts tell truly whether anything is new.
+ * The live model's nodes, cables and LIDs. All changes that a snapshot would show pass through
+ * here, so that the counters topology and facts are reliable.
  */
 #include "fabric/fabric.h"
 
@@ -254,7 +254,7 @@ struct node *fabric_find_node(const struct fabric *fabric, guid_t guid)
 	return map_get(&fabric->nodes, guid);
 }
 
-/* Port 0 hears nothing that it did not ask for. */
+/* Port 0 receives only groups that it joined. */
 bool node_sends_by_default(const struct node *node, unsigned port)
 {
 	const struct switch_info *sw = &node->facts->sw;
@@ -455,7 +455,7 @@ bool fabric_reaches(const struct fabric *fabric, const struct node *node)
 	return false;
 }
 
-/* What agents report */
+/* Reports of agents */
 
 const struct port_facts *port_facts(const struct port *port)
 {
@@ -519,10 +519,9 @@ static bool link_is_usable(const struct port_info *info)
 	return info->port_state >= PORT_INIT;
 }
 
-/* The port went through INIT: nothing that was written to it or its end port is known any more, nor
- * what it is cabled to. Behind our own port all may have happened meanwhile. The first report of a
- * port casts no doubt on its cable: an agent that is slow gives it long after the cable was seen.
- */
+/* The port went through INIT: all values written to it or its end port, and the other end of its
+ * cable, are unknown. Behind our own port everything may have changed. The first report of a port
+ * does not invalidate its cable: a slow agent sends it long after the cable was found. */
 static void forget_written(struct fabric *fabric, struct port *port)
 {
 	bool was_known = port_facts(port)->known;
@@ -543,7 +542,7 @@ static void forget_written(struct fabric *fabric, struct port *port)
 	fabric->forgotten++;
 }
 
-/* A report told something new of this node. */
+/* A report changed the facts of this node. */
 static void facts_rose(struct fabric *fabric, struct node *node)
 {
 	fabric->facts++;
@@ -690,7 +689,7 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	facts_rose(fabric, port->node);
 }
 
-/* Lists are immutable once others see them: a block that brings news makes another one. */
+/* Lists are immutable once they are shared: a block with changes makes another list. */
 void port_set_pkey_block(struct fabric *fabric, struct port *port, unsigned block,
 			 const struct p_key_table *table)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Counted blocks of what nodes reported (facts.h): made by discovery, shared by the live model and
- * the snapshots frozen from it. Counts are plain numbers, changed on the loop thread alone. A
- * copied block shares the P_Key lists and tables of the one it was copied from, for those are
- * counted by themselves.
+ * Counted blocks of nodes' reports (facts.h): made by discovery, shared by the live model and the
+ * snapshots frozen from it. Counts are plain numbers, changed on the loop thread alone. A copied
+ * block shares the P_Key lists and tables of the original, because these have counts of their own.
  */
 #include "fabric/facts.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What one node reported, as one counted block: NodeInfo, NodeDescription, SwitchInfo and the
- * PortInfo of each port. The live model holds the newest block of each node; a snapshot takes a
- * reference to it, so that freezing copies no reports. A block that somebody else also holds is
- * never written: facts_own() gives the live model a copy of its own first. References are counted
- * on the loop alone; any thread may read what it holds.
+ * The reports of a node, as one counted block: NodeInfo, NodeDescription, SwitchInfo and the
+ * PortInfo of each port. The live model has the newest block of each node; a snapshot takes a
+ * reference to it, so that freezing copies no reports. A shared block is never written: facts_own()
+ * first gives the live model a copy of its own. References are counted on the loop alone; any
+ * thread may read a block while a reference is held.
  */
 #ifndef FABRIC_FACTS_H
 #define FABRIC_FACTS_H
@@ -12,7 +12,7 @@
 #include "mad/attr.h"
 
 /* The P_Key table of an end port (adapter, router, switch port 0), or of a switch's external port,
- * which passes by it what it enforces. */
+ * which enforces it. */
 struct pkey_list {
 	unsigned refs;
 	uint16_t count; /* slots, a multiple of PKEY_BLOCK_KEYS */
@@ -24,8 +24,8 @@ struct pkey_list *pkey_list_new(uint16_t count);
 struct pkey_list *pkey_list_ref(struct pkey_list *list); /* NULL is passed through */
 void pkey_list_unref(struct pkey_list *list);		 /* NULL is harmless */
 
-/* Tables of a port that no bring-up needs, so they are there only where something has read or
- * written them. A maker fills one before anybody else sees it. */
+/* Tables of a port that no bring-up needs: they exist only if they were read or written. They are
+ * filled before they are shared. */
 enum { VLARB_BLOCKS = 4 };
 struct port_tables {
 	unsigned refs;
@@ -46,27 +46,29 @@ struct port_facts {
 	guid_t guid; /* PortGUID; of switches only port 0 has one */
 	struct port_info info;
 	bool ext_known;		    /* ext was read; else it is all 0 */
-	struct ext_port_info ext;   /* FDR10, of the devices that have it */
-	struct pkey_list *pkeys;    /* once read; of external ports only where it matters */
+	struct ext_port_info ext;   /* FDR10, for devices that have it */
+	struct pkey_list *pkeys;    /* if read; of external ports only where it is needed */
 	struct port_tables *tables; /* or NULL */
 };
 
 struct node_facts {
 	unsigned refs;
-	struct node_info info; /* of the port that was asked last: PortGUID and LocalPortNum vary */
-	char reported[NODE_DESC_SIZE + 1];    /* NodeDescription, printable */
-	char description[NODE_DESC_SIZE + 1]; /* that, or the administrator's name for it */
-	struct switch_info sw;		      /* switches only */
-	struct port_facts port[];	      /* 0 .. info.num_ports */
+	struct node_info info; /* of the port that was read last: PortGUID and LocalPortNum vary */
+	char reported[NODE_DESC_SIZE + 1]; /* NodeDescription, printable */
+	/* NodeDescription, or the administrator's name for the node. */
+	char description[NODE_DESC_SIZE + 1];
+	struct switch_info sw;	  /* switches only */
+	struct port_facts port[]; /* 0 .. info.num_ports */
 };
 
+/* Ports for info->num_ports and port 0, all unknown. One reference. */
 struct node_facts *facts_new(const struct node_info *info);
 struct node_facts *facts_ref(struct node_facts *facts); /* NULL is passed through */
 void facts_unref(struct node_facts *facts);		/* NULL is harmless */
-/* Makes *facts the only reference to its block (copying when it is shared) and returns it. */
+/* Makes *facts the only reference to its block, by a copy if it is shared, and returns it. */
 struct node_facts *facts_own(struct node_facts **facts);
 
-/* What a device may say of itself. */
+/* Whether the values are valid for a device. */
 static inline bool node_info_is_plausible(const struct node_info *info)
 {
 	return info->node_guid && info->node_type >= NODE_CA && info->node_type <= NODE_ROUTER &&
@@ -74,7 +76,7 @@ static inline bool node_info_is_plausible(const struct node_info *info)
 	       info->local_port_num <= info->num_ports && info->local_port_num;
 }
 
-/* Whether two that have one GUID can be one device. */
+/* Whether two reports with one GUID can be of one device. */
 static inline bool node_info_same_device(const struct node_info *a, const struct node_info *b)
 {
 	return a->node_type == b->node_type && a->num_ports == b->num_ports &&

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only who is cabled
- * to whom, and which LID is whose, is written down. Nodes that the manager cannot reach, switches
- * whose tables are too small for the LIDs that are used, and cables of which one end is down or was
- * never read, are left out, and so are those between switches that would not come up when they were
- * last asked to. What a port of a switch led to is remembered on the port, as long as its switch is
- * there and nobody has plugged that cable's other end elsewhere; a host's place is in the registry,
- * too.
+ * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only cables and
+ * owners of LIDs are written. These are left out: nodes without a route from the manager, switches
+ * whose tables are too small for the LIDs in use, cables with an end that is down or unread, and
+ * cables between switches that failed to come up at the last attempt. A port remembers its last
+ * cable as long as its switch exists and the cable's other end is not cabled elsewhere. The
+ * registry also has the place of a host.
  */
 #include "fabric/freeze.h"
 
@@ -100,9 +99,9 @@ static unsigned clear_room(void *arg, size_t *at)
 	return snapshot_clear_step(freeze->snapshot, at);
 }
 
-/* Whether what a port without a link once led to is cabled to some other port now, or a switch
- * stands in a host's place: also where no route may use that cable yet, for it comes up under the
- * routes, and what is sent to the host that is gone would go on from there. */
+/* Whether the peer that a port without a link remembers is cabled to another port now, or a switch
+ * has taken a host's place. This also applies if routes may not use that cable yet: it comes up
+ * under the routes, and packets for the absent host would be forwarded from there. */
 static bool moved_away(const struct fabric *fabric, const struct port *port)
 {
 	const struct snap_cable *cable = &port->cable;
@@ -122,7 +121,7 @@ static bool moved_away(const struct fabric *fabric, const struct port *port)
 	return far->peer && far->peer != port;
 }
 
-/* Who was the last to go from this port, before there was this manager. */
+/* The last host at this port, before this manager started. */
 static void recall_host(const struct fabric *fabric, struct port *port)
 {
 	const struct lid_entry place = {.node_guid = port->node->guid, .port = port->num};
@@ -142,8 +141,8 @@ static void forget_moved(const struct fabric *fabric, struct port *port)
 		port->cable = (struct snap_cable){0};
 }
 
-/* What is known of a cable without a link: ports at which nothing was found keep their memory, for
- * what was there may come back. */
+/* The remembered cable of a port without a link: ports at which no device was found keep it,
+ * because the device may return. */
 static struct snap_cable recall_cable(const struct freeze *freeze, struct port *port)
 {
 	const struct fabric *fabric = freeze->fabric;
@@ -253,7 +252,7 @@ static unsigned index_all(void *arg, size_t *at)
 	return snapshot_index_step(freeze->snapshot, at);
 }
 
-/* What the snapshot knows of cables is remembered from now on. */
+/* Ports remember the cables of the snapshot from now on. */
 static unsigned freeze_remember_cables(void *arg, size_t *at)
 {
 	struct freeze *freeze = arg;
@@ -290,7 +289,8 @@ static unsigned freeze_finish(void *arg, size_t *at)
 	return 1;
 }
 
-/* Reports are shared: when they change, the model has new ones, and the snapshot those it took. */
+/* Reports are shared: after a change, the model has new reports, and the snapshot those that it
+ * took. */
 static bool freeze_is_stale(const void *arg)
 {
 	const struct freeze *freeze = arg;

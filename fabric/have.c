@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch's forwarding table is known to hold. While blocks of a new row are being written
- * the answer is old or new block by block; no third table is built for that. Only when the wanted
- * row changes again before all is written are the two folded into one.
+ * The known content of a switch's forwarding table. While blocks of a new row are being written,
+ * each block is the old or the new block; no third table is built for that. Only if the wanted row
+ * changes again before all blocks are written are the two merged.
  */
 #include <string.h>
 
@@ -23,7 +23,8 @@ static void clear_bit(uint64_t *bits, uint16_t block)
 	bits[block / 64] &= ~(UINT64_C(1) << block % 64);
 }
 
-/* Above the top of what was written lies whatever the switch held before: unknown, not empty. */
+/* Entries above the top of the written row are those that the switch had before: unknown, not
+ * empty. */
 const uint8_t *lft_have_block(const struct lft_have *have, uint16_t block)
 {
 	if (block >= LFT_BLOCKS_MAX || bit(have->doubtful, block))
@@ -86,8 +87,7 @@ void lft_have_acknowledge(struct lft_have *have, uint16_t block)
 	clear_bit(have->doubtful, block);
 }
 
-/* A base of at least so many blocks that nobody else holds; what was not known before is doubtful.
- */
+/* A private base of at least so many blocks; blocks that were unknown before are uncertain. */
 static void own_base(struct lft_have *have, uint16_t blocks)
 {
 	uint16_t known = have->base ? have->base->blocks : 0;

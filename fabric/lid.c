@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * LIDs are given in two rounds: first every port that already carries a good LID keeps it, then the
- * others are served leaf by leaf. The state of a 64-LID block (whose it is, how full) is counted
- * anew from the owners each time. All of it is stages of slices.
+ * LIDs are assigned in two rounds: first every port with a valid LID keeps it, then the others get
+ * LIDs leaf by leaf. The state of a 64-LID block (its kind, its use) is counted again from the
+ * owners each time. All of it is stages of slices.
  */
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ void lid_give(struct lid_work *work, struct port *port, lid_t lid, uint8_t lmc)
 	count_lids(work, port, lid, lmc);
 }
 
-/* A port whose LMC changes, or whose LID some switch's table cannot hold, starts anew. */
+/* A port whose LMC changes, or whose LID does not fit some switch's table, loses its LIDs. */
 void lid_take_back(struct lid_work *work, struct port *port)
 {
 	for (unsigned i = 0; i < 1u << port->lmc; i++) {
@@ -167,7 +167,7 @@ static void give_group(struct lid_work *work, struct port **group, unsigned coun
 		}
 		if (!lid && work->memory.taken < work->memory.count) {
 			lid = lid_take_from_gone(work, lmc);
-			if (!lid) { /* what they had together may do */
+			if (!lid) { /* a range that they share may fit */
 				i--;
 				continue;
 			}
@@ -191,7 +191,7 @@ static void give_leaf(struct lid_work *work, struct node *leaf)
 	for (unsigned i = 1; i <= leaf->num_ports; i++) {
 		struct port *peer = leaf->port[i].peer;
 
-		/* One that has not been read yet may have had a LID: it is not given another. */
+		/* An unread port may have a LID: it gets no other. */
 		if (peer && !is_switch_port(peer) && peer->agent && port_facts(peer)->known &&
 		    !peer->lid)
 			group[count++] = peer;
@@ -280,7 +280,7 @@ static unsigned take_back_misfit(void *arg, size_t *at)
 	return 1;
 }
 
-/* Who is there and has a LID comes before who may come back. */
+/* Ports with a LID that are present come before absent ports. */
 static unsigned keep_by_precedence(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;

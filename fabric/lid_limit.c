@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How large forwarding tables have to be: below which limit LIDs are used (lid.h). It is the
- * smallest table in the fabric, unless that would cost more than to do without the switch that has
- * it. Each size of table that there is gets a price, by one walk over the ports; most fabrics have
- * one. Stages of lid.c.
+ * The needed size of forwarding tables: the limit of the LIDs in use (lid.h). It is the smallest
+ * table in the fabric, unless that costs more than losing the switch with this table. Each table
+ * size gets a price, by one walk over the ports; most fabrics have one size. Stages of lid.c.
  */
 #include <stdlib.h>
 
@@ -73,9 +72,9 @@ unsigned lid_find_caps(void *arg, size_t *at)
 	return (unsigned)roster->num_switches + 1;
 }
 
-/* What a port adds to the price of using no LID from cap on, and of doing without the switches
- * whose tables are smaller: working ports that lose their switch or their LID, then others that do.
- */
+/* Adds a port to the price of using no LID from cap on, and to the price of losing the switches
+ * with smaller tables: first working ports that lose their switch or their LID, then others that
+ * do. */
 static void lid_limit_add_port(struct lid_work *work, const struct port *port, unsigned cap)
 {
 	struct lid_limit *limit = &work->caps;
@@ -88,7 +87,7 @@ static void lid_limit_add_port(struct lid_work *work, const struct port *port, u
 		return;
 	}
 	limit->need += lids;
-	/* Where we are cut off, nobody brings it up. */
+	/* If we are cut off, no manager brings it up. */
 	limit->others +=
 		!is_working(port) && work->fabric->sm_port && is_small(work->fabric->sm_port, cap);
 }
@@ -136,7 +135,7 @@ unsigned lid_take_limit(void *arg, size_t *at)
 	return 1;
 }
 
-/* Ports that no route will reach get no LID; one that they have stays theirs. */
+/* Ports that no route will reach get no LID; if they have one, it stays reserved. */
 unsigned lid_leave_out(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the registry remembers of LIDs, as stages of lid.c's slices: first who is without one now is
- * collected, the longest gone first, and who is back gets what it had; the others' LIDs are kept
- * while there are others to give. At the end the registry is told how things stand.
+ * The registry's LIDs, as stages of lid.c's slices. First the absent ports are collected, those
+ * absent longest first, and returned ports get their LIDs again; the LIDs of the others are kept
+ * while other LIDs are left. At the end the registry is updated.
  *
- * Ports are numbered in the order in which they go, for a clock may be set, and numbers survive a
- * restart: after it, who is not there any more is the last to have gone.
+ * Ports are numbered in the order in which they disappear, because a clock may be set, and numbers
+ * survive a restart. A port that is missing after a restart is the last that disappeared.
  */
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ unsigned lid_recall(void *arg, size_t *at)
 	return COST_ENTRY;
 }
 
-/* Who has just gone, and has no number yet, comes last. */
+/* A port that has just disappeared, and has no number yet, comes last. */
 static int by_gone(const void *a, const void *b)
 {
 	const struct lid_entry *x = a, *y = b;
@@ -63,8 +63,7 @@ unsigned lid_keep_all(void *arg, size_t *at)
 	return 1;
 }
 
-/* A port that has come back, perhaps without its LID, gets it again. What is left are the others.
- */
+/* A port that has returned, perhaps without its LID, gets it again. The others remain. */
 unsigned lid_give_back(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;

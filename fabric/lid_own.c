@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The LID of the MASTER, whoever that is, as a stage of lid.c's slices. Our own port gets it
- * instead of the one that it had, or would get; that one is kept for it, recorded as its own, and
- * stays routed to it (fabric->sm_kept_lid). So when another manager becomes MASTER only the entries
- * of the one LID change. The MASTER before us, whose port may still hold it, gets what was kept for
- * it.
+ * The LID of the MASTER, on any manager's port, as a stage of lid.c's slices. Our own port gets it
+ * instead of its other LID, which is kept for it, recorded as its own, and stays routed to it
+ * (fabric->sm_kept_lid). So when another manager becomes MASTER, only the entries of the one LID
+ * change. The MASTER before us, whose port may still hold it, gets its own reserved LID.
  */
 #include "fabric/lid_parts.h"
 
-/* Somebody else may have it by right: he was given it before, or holds it and was not MASTER, for
- * our own port was told another one. */
+/* Another port may own it: a port to which it was assigned before, or that holds it without having
+ * been MASTER, because our own port shows another MasterSMLID. */
 static const char *sm_lid_refusal(const struct lid_work *work, const struct port *own)
 {
 	unsigned end = work->sm_lid + (1u << work->lmc);
@@ -27,11 +26,12 @@ static const char *sm_lid_refusal(const struct lid_work *work, const struct port
 		if (work->ports[i] != own && port_info(work->ports[i])->lid &&
 		    lid_is_sm_lid(work, port_info(work->ports[i])->lid) &&
 		    port_info(own)->master_sm_lid != work->sm_lid)
-			return "another port holds it, and is not the manager's before this one";
+			return "another port holds it, which is not the port of the previous "
+			       "MASTER";
 	return NULL;
 }
 
-/* What it has beside: as recorded, else as found, else a new one. */
+/* Its other LID: as recorded, else as found, else a new LID. */
 static lid_t sm_port_own_lid(struct lid_work *work, const struct port *own)
 {
 	const struct lid_entry key = {.guid = port_facts(own)->guid}, *entry = NULL;

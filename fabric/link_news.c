@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The list of links that came and went: link_news.h. */
+/* The list of links that came up or went down: link_news.h. */
 #include "fabric/link_news.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Keys of ports as the live model has them (fabric/m_key.h). An SMP that was lost is sent again
- * with the same key where that is known: a wrong one would be a violation.
+ * The keys of ports in the live model (fabric/m_key.h). An SMP that was lost is repeated with the
+ * same key if it is known: a wrong key would be a violation.
  */
 #include "fabric/m_key.h"
 
@@ -118,7 +118,8 @@ void agent_m_key_refused(struct agent *agent)
 	agent->m_key.changing = false;
 }
 
-/* One that shows no key in the answer although it is protected has hidden what it took. */
+/* A port that shows no key in the answer although it is protected hides the key that it
+ * accepted. */
 void agent_m_key_taken(struct agent *agent, uint64_t key, const struct port_info *held)
 {
 	bool hidden = !held->m_key && held->m_key_protect_bits;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch may send to lies between two masks for each MLID: have, which it surely does, and
- * maybe, beyond which it surely does not. A Set() makes the two differ until it is answered; so no
- * list of Sets under way has to be kept by who judges whether a packet could run in a circle.
+ * The actual ports of a switch for an MLID are between two masks: have, to which it certainly
+ * sends, and maybe, beyond which it certainly does not send. A Set() makes the two differ until it
+ * is answered. So the loop check needs no list of Sets under way.
  */
 #include "fabric/mft.h"
 
@@ -46,7 +46,7 @@ void mft_free(struct mft *mft)
 	free(mft);
 }
 
-/* What it holds is about to change, or has. */
+/* Its content will change, or has changed. */
 static void row_is_over(struct mft *mft)
 {
 	mft_row_unref(mft->row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What people call a node: named.h. A look at every node of the snapshot, so that a name which
- * fits several is noticed; 13,000 nodes take less than a millisecond. Pure.
+ * User names of nodes: named.h. It checks every node of the snapshot, so that an ambiguous name is
+ * detected; 13,000 nodes take less than a millisecond. Pure.
  */
 #include "fabric/named.h"
 
@@ -25,7 +25,7 @@ uint32_t node_count(const struct snapshot *snapshot)
 
 enum { CANDIDATES_MAX = 5 };
 
-/* What a name may be besides a name. */
+/* The possible meanings of a name. */
 struct sought {
 	const char *name;
 	guid_t guid; /* 0: it is none */
@@ -66,7 +66,7 @@ static bool node_matches(const struct snapshot *snapshot, uint32_t place,
 		   : sought->lid == snapshot->switches[place].lid;
 }
 
-/* NODE is a name, a GUID or a LID; of an adapter with two ports its first one is taken. */
+/* NODE is a name, a GUID or a LID; an adapter with two ports gives its first port. */
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name)
 {
 	struct snap_named named = {.place = -1};

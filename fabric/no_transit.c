@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Each switch that is no-transit is tried by itself, in the order of GUIDs: if all others are
- * reached without passing it, or those taken out before it, it is taken out. That is a search of
- * the fabric for each, so there is a bound; with more of them, something is wrong with all.
+ * Each no-transit switch is tried separately, in the order of GUIDs: if all others are reached
+ * without passing it, or those excluded before it, it is excluded. That is a search of the fabric
+ * for each, so their number is limited; with more of them, the fault is not in the switches.
  */
 #include "fabric/no_transit.h"
 

@@ -78,7 +78,7 @@ static int pkey_slot(const pkey_t *table, unsigned room, pkey_t p_key)
 	return -1;
 }
 
-/* The slot of a partition's key, rather of the full one; -1: none. */
+/* The slot of a partition's key, preferably the full key; -1: none. */
 static int find_partition(const pkey_t *table, unsigned room, pkey_t partition)
 {
 	int full = pkey_slot(table, room, partition | PKEY_FULL_MEMBER);
@@ -86,7 +86,7 @@ static int find_partition(const pkey_t *table, unsigned room, pkey_t partition)
 	return full >= 0 ? full : pkey_slot(table, room, partition);
 }
 
-/* Which of want is this partition's, rather the full one; 0: none. */
+/* The key of this partition in want, preferably the full key; 0: none. */
 static pkey_t wanted_of(const pkey_t *want, unsigned count, pkey_t partition)
 {
 	int at = find_partition(want, count, partition);

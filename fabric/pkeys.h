@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a port's P_Key table should hold: from the table that it has and the keys that it is wanted
- * to have. Programs on hosts name a key by its index, so keys keep theirs: what leaves makes a hole
- * that the next new key fills, and nothing is moved or pushed out for another. Index 0, which most
- * programs use without asking, is the one exception: see pkeys_fit(). Pure functions, any thread.
+ * The wanted content of a port's P_Key table, from its present table and its wanted keys. Programs
+ * on hosts use a key by its index, so keys keep their index: a removed key leaves a hole, which the
+ * next new key fills, and no key is moved or removed for another. Index 0, which most programs use
+ * by default, is the only exception: see pkeys_fit(). Pure functions, any thread.
  */
 #ifndef FABRIC_PKEYS_H
 #define FABRIC_PKEYS_H
@@ -19,40 +19,42 @@ static inline pkey_t pkey_partition(pkey_t p_key)
 	return p_key & PKEY_DEFAULT_LIMITED;
 }
 
-/* For qsort() of P_Keys: the default partition's first, then by partition, of one partition the
- * full one first. */
+/* For qsort() of P_Keys: the default partition's first, then by partition; the full key of a
+ * partition first. */
 int pkeys_order(const void *a, const void *b);
 
 /*
- * Fills table, which has room slots, as have: so that it holds want (count keys with their
- * membership bits, no two the same) as far as there is room:
- *   - a key that is wanted stays where it is;
- *   - one whose partition is wanted with the other membership is changed where it stands;
- *   - index0 (a partition, 0: none) stands first when it is among want; what stood there takes its
- *     place, or a free one, and where there is neither, nothing moves;
- *   - a first slot without a key takes the default partition's;
- *   - new keys take the first free slots, in the order of want.
- * Keys for which no room is left go to left_out (count places), in the order of want; returns how
- * many. have and table may be the same.
+ * Fills table, which has room slots as has have, so that it holds want (count keys with their
+ * membership bits, no two equal) as far as there is room:
+ * - a wanted key stays at its index;
+ * - a key whose partition is wanted with the other membership changes at its index;
+ * - index0 (a partition, 0: none) comes first if want has it; the key that was first takes its
+ * slot, or a free slot; without either, no key moves;
+ * - an empty first slot gets the default partition's key;
+ * - new keys get the first free slots, in the order of want.
+ *
+ * Keys without room go to left_out (count places), in the order of want; returns their number. have
+ * and table may be the same.
  */
 unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsigned count,
 		   pkey_t index0, pkey_t *table, pkey_t *left_out);
 
-/* The first block in which a and b, of so many slots, differ; -1: in none. */
+/* The first block in which a and b, of slots entries each, differ; -1: they are equal. */
 int pkeys_differing_block(const pkey_t *a, const pkey_t *b, unsigned slots);
 
-/* Those keys of want that lie within what a table holds already, so that to write them takes
- * something away and adds nothing: *kept (count places) gets them, in the order of want, full ones
- * as limited where the table has only that. Returns how many. */
+/* The keys of want that a table already covers, so that writing them only removes access: *kept
+ * (count places) gets them, in the order of want, as limited keys if the table has only that.
+ * Returns their number. */
 unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count,
 		      pkey_t *kept);
 
-/* Whether the table lets more through than want. */
+/* Whether the table gives access that want does not. */
 bool pkeys_exceed(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count);
 
 enum { PKEYS_NAMED = 16, PKEYS_TEXT = PKEYS_NAMED * 8 + 32 };
 
-/* For people: "0x8005, 0x8006"; of more than PKEYS_NAMED the first and "and 7 others". */
+/* Writes "0x8005, 0x8006" for output; of more than PKEYS_NAMED keys the first and "and 7
+ * others". */
 void pkeys_text(const pkey_t *key, unsigned count, char text[PKEYS_TEXT]);
 
 #endif

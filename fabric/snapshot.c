@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Snapshots (snapshot.h): their memory, the index of LIDs, and the search by GUID. What is put into
- * them comes from the live model (freeze.c), in tests from a net. Made and released on the loop
- * thread; between the two any thread reads them.
+ * Snapshots (snapshot.h): their memory, the index of LIDs, and the search by GUID. Their content
+ * comes from the live model (freeze.c), in tests from a net. Made and released on the loop thread;
+ * in between any thread reads them.
  */
 #include "fabric/snapshot.h"
 
@@ -58,7 +58,7 @@ static lid_t last_lid(lid_t base, uint8_t lmc)
 	return base == LID_NONE || last > LID_UNICAST_MAX ? LID_NONE : (lid_t)last;
 }
 
-/* Of two that claim a LID the first keeps it; freezing has told of such a collision already. */
+/* If two ports claim a LID, the first keeps it; freezing has already reported the collision. */
 static void snapshot_claim_lids(struct snapshot *snapshot, lid_t base, uint8_t lmc,
 				struct snap_owner owner)
 {
@@ -90,8 +90,8 @@ static uint8_t count_places(const struct snapshot *snapshot, uint32_t s)
 	return places;
 }
 
-/* What a switch's own links lead to: hosts are its own memory, of cables to other switches it is
- * theirs. */
+/* The peers of a switch's links: hosts are the switch's own memory, cables to other switches are
+ * the memory of those. */
 static void snapshot_remember_cables(struct snapshot *snapshot, uint32_t s)
 {
 	const struct snap_switch *sw = &snapshot->switches[s];
@@ -124,7 +124,7 @@ static void snapshot_remember_cables(struct snapshot *snapshot, uint32_t s)
 	}
 }
 
-/* LIDs are kept for one port each, and for nobody where they have an owner. */
+/* A LID is kept for one port, and not at all if it has an owner. */
 static void index_kept(struct snapshot *snapshot)
 {
 	bool *kept = mem_array(snapshot->lid_top + 1u, sizeof(*kept));

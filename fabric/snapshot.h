@@ -14,36 +14,36 @@
 #include "fabric/facts.h"
 #include "include/iba.h"
 
-/* A switch whose multicast table holds fewer groups limits no others: IPoIB alone needs some for
- * each partition, and one for each IPv6 address. */
+/* A switch whose multicast table has fewer entries does not limit others: IPoIB alone needs some
+ * for each partition, and one for each IPv6 address. */
 enum { MULTICAST_ENTRIES_FEW = 1024 };
 
-/* What a switch's port leads to. At most one of sw and end is not negative. */
+/* The peer of a switch's port. At most one of sw and end is not negative. */
 struct snap_link {
 	int32_t sw;   /* index of a switch, or -1 */
 	int32_t end;  /* index of an end port, or -1 */
 	uint8_t port; /* the port's number at the other end */
 };
 
-/* What a switch's port led to when it was last up. It outlives the link and the device behind it,
- * for engines number places, and a place whose link is gone for an hour has to keep its number. */
+/* The last peer of a switch's port. It outlives the link and the peer, because engines number
+ * places, and a place whose link is missing for an hour has to keep its number. */
 enum cable_kind { CABLE_NONE, CABLE_HOST, CABLE_SWITCH };
 
 struct snap_cable {
 	guid_t guid; /* of the end port or switch */
 	uint8_t kind;
 	uint8_t port;  /* the port's number at the other end */
-	uint8_t hosts; /* CABLE_SWITCH: ports of that switch which led to end ports */
-	/* CABLE_HOST, of an end port that is gone, or has the LID of the MASTER: the LIDs that are
-	 * kept for it, which nobody has. They stay routed, so that no table changes when it goes or
-	 * comes back, or another manager becomes MASTER. */
+	uint8_t hosts; /* CABLE_SWITCH: ports of that switch that led to end ports */
+	/* CABLE_HOST, of an end port that is absent, or has the LID of the MASTER: the LIDs that
+	 * are kept for it and that no port has. They stay routed, so that no table changes when it
+	 * disappears or returns, or another manager becomes MASTER. */
 	lid_t lid; /* LID_NONE: none */
 	uint8_t lmc;
 };
 
 struct snap_switch {
 	guid_t guid;
-	lid_t lid;	     /* of port 0; LID_NONE when it has none yet */
+	lid_t lid;	     /* of port 0; LID_NONE: it has none yet */
 	uint8_t lmc;	     /* of port 0: 0 for a base port 0 */
 	uint8_t num_ports;   /* external ports 1 .. num_ports */
 	uint16_t lft_cap;    /* LinearFDBCap: LIDs the table can hold */
@@ -54,7 +54,7 @@ struct snap_switch {
 
 struct snap_end {	 /* a port of an adapter or router */
 	guid_t guid;	 /* PortGUID */
-	lid_t lid;	 /* base LID; LID_NONE when it has none yet */
+	lid_t lid;	 /* base LID; LID_NONE: it has none yet */
 	uint8_t lmc;	 /* 1 << lmc LIDs */
 	uint8_t port;	 /* its number on its node */
 	int32_t sw;	 /* the switch it is cabled to, or -1 */
@@ -63,7 +63,7 @@ struct snap_end {	 /* a port of an adapter or router */
 	struct node_facts *facts;
 };
 
-/* Who owns a LID. */
+/* The owner of a LID. */
 struct snap_owner {
 	int32_t sw;  /* or -1 */
 	int32_t end; /* or -1 */
@@ -75,14 +75,14 @@ struct guid_list {
 	uint32_t count;
 };
 
-/* A forwarding table from a file, for the engine that takes them from there. */
+/* A forwarding table from a file, for the engine file. */
 struct given_table {
 	guid_t sw;
 	uint32_t lids; /* entries, from LID 0 on */
 	uint8_t *port;
 };
 
-/* What a file says of a switch or of one of its ports, in its order. */
+/* A line of a file about a switch or a port, with its numbers in their order. */
 struct guid_note {
 	guid_t guid;
 	uint8_t count; /* of numbers */
@@ -94,7 +94,7 @@ struct guid_notes {
 	uint32_t count;
 };
 
-/* Which router leads to other subnets; the first that fits counts. */
+/* The router for other subnets; the first match applies. */
 struct prefix_route {
 	uint64_t prefix;
 	guid_t router; /* PortGUID */
@@ -106,25 +106,26 @@ struct prefix_routes {
 	uint32_t count;
 };
 
-/* What an administrator told the engines in files, and the SA of routers. Counted on the loop,
- * never written once shared. */
+/* Options for engines from an administrator's files, and routers for the SA. Counted on the loop,
+ * and never written once shared. */
 struct route_options {
 	unsigned refs;
 	struct guid_list roots;	   /* switches (node GUIDs) at the top of the tree */
 	struct guid_list compute;  /* hosts whose traffic is balanced first; none: every host */
-	struct guid_list io;	   /* hosts that are balanced apart from the others */
-	struct guid_list order;	   /* hosts in the order in which places are given */
-	struct guid_notes weights; /* port and weight: what sending by it costs, else 1 */
+	struct guid_list io;	   /* hosts that are balanced separately */
+	struct guid_list order;	   /* hosts in the order in which places are assigned */
+	struct guid_notes weights; /* port and weight: the hops that the port counts, else 1 */
 	struct guid_notes ports;   /* ports of a switch in the order in which ways are counted */
-	struct guid_notes ignored; /* a node's port: the host there is balanced apart */
+	struct guid_notes ignored; /* a node's port: the host there is balanced separately */
 	struct given_table *tables;
 	uint32_t num_tables;
 	struct prefix_routes prefixes;
 };
 
-struct route_options *route_options_new(void); /* nothing told; one reference */
+struct route_options *route_options_new(void); /* no options; one reference */
 struct route_options *route_options_ref(struct route_options *options); /* NULL is passed on */
-void route_options_unref(struct route_options *options); /* and the arrays; NULL is harmless */
+/* Also frees the arrays; NULL is harmless. */
+void route_options_unref(struct route_options *options);
 
 struct snapshot {
 	unsigned refs;
@@ -134,25 +135,28 @@ struct snapshot {
 	struct snap_end *ends;
 	struct snap_link *links;
 	struct snap_cable *cables;     /* as links */
-	struct route_options *options; /* a reference, or NULL: nothing told */
-	lid_t lid_top;		       /* highest LID in use or kept, LID_NONE when none */
+	struct route_options *options; /* a reference; NULL: none */
+	lid_t lid_top;		       /* highest LID in use or kept; LID_NONE: there is none */
 	struct snap_owner *owners;     /* by LID, 0 .. lid_top */
-	int32_t sm_end, sm_switch; /* the port this manager runs on: one of them, the other -1 */
+	int32_t sm_end, sm_switch;     /* the port of this manager: one of them, the other is -1 */
 };
 
-/* Room for the counts given, with every index -1; the maker fills it, then snapshot_index() sets
- * hosts, lid_top, owners and the cables of links that are up; what the maker put into the others
- * stays. Facts pointers may be NULL (tests, generators). One reference. */
+/* Memory for the given counts, with every index -1. The caller fills it; then snapshot_index() sets
+ * hosts, lid_top, owners and the cables of links that are up, and leaves the other cables as the
+ * caller set them. Facts pointers may be NULL (tests, generators). One reference. */
 struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links);
-/* The same in slices: the memory, in which no index is right before the stage is over. */
+/* The same in slices: memory whose indexes are valid only after the stage snapshot_clear_step(). */
 struct snapshot *snapshot_alloc(uint32_t switches, uint32_t ends, uint32_t links);
+/* A stage of slices, after snapshot_alloc(). */
 unsigned snapshot_clear_step(struct snapshot *snapshot, size_t *at);
+/* See snapshot_new(). All at once. */
 void snapshot_index(struct snapshot *snapshot);
-unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at); /* a stage of slices */
+/* The same as a stage of slices. */
+unsigned snapshot_index_step(struct snapshot *snapshot, size_t *at);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 void snapshot_unref(struct snapshot *snapshot); /* NULL is harmless */
-/* What takes long of freeing one that nobody else has, as a stage of slices; snapshot_unref() then
- * does the rest. */
+/* The long part of freeing a snapshot with one reference, as a stage of slices; snapshot_unref()
+ * then does the rest. */
 unsigned snapshot_empty_step(struct snapshot *snapshot, size_t *at);
 
 static inline const struct snap_link *snap_link(const struct snapshot *snapshot, uint32_t sw,
@@ -172,14 +176,15 @@ static inline struct snap_owner snap_owner(const struct snapshot *snapshot, lid_
 	return lid <= snapshot->lid_top ? snapshot->owners[lid] : (struct snap_owner){-1, -1};
 }
 
-/* The switch that an owner is or is cabled to, -1 when there is none. */
+/* The switch that an owner is, or to which it is cabled; -1: none. */
 static inline int32_t snap_owner_switch(const struct snapshot *snapshot, struct snap_owner owner)
 {
 	return owner.end >= 0 ? snapshot->ends[owner.end].sw : owner.sw;
 }
 
-/* By GUID, binary search; -1 when absent. */
+/* Index of a switch by node GUID, binary search; -1: not in the snapshot. */
 int32_t snapshot_find_switch(const struct snapshot *snapshot, guid_t guid);
+/* Index of an end port by port GUID, likewise. */
 int32_t snapshot_find_end(const struct snapshot *snapshot, guid_t port_guid);
 
 #endif

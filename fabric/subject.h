@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a line of the log is about, for a port or a node of the live model: the journal's fields. */
+/* The journal's fields for a log line about a port or a node of the live model. */
 #ifndef FABRIC_SUBJECT_H
 #define FABRIC_SUBJECT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The file: a head, then rows, each with a checksum of its own; all numbers are big-endian. A row
- * is a table of a switch and has a kind: first come the linear tables, then those of multicast, of
- * which only cells that hold something are told. What goes into it is gathered in slices.
+ * is a table of a switch and has a kind: first come the linear tables, then the multicast tables,
+ * with their non-empty cells only. Its content is gathered in slices.
  */
 #include "fabric/table_cache.h"
 
@@ -50,8 +50,8 @@ struct table_cache {
 	struct fabric *fabric;
 	char *path, *part;
 	struct map read;     /* by GUID: a struct table_cache_row */
-	guid_t author;	     /* of what was read; 0: this manager itself */
-	struct rows written; /* what the file holds, as far as we wrote it */
+	guid_t author;	     /* of the tables that were read; 0: this manager */
+	struct rows written; /* the content of the file, as far as we wrote it */
 	struct loop_timer timer;
 	uint64_t due_us; /* the timer's */
 	struct log_limit limit;

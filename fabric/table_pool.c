@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A map from a hash to tables (table_pool.h). Different tables with the same hash stand under
- * numbers that follow each other; since only table_pool_trim() takes some away, and builds the map
- * anew when it does, such a row has no gaps.
+ * A map from a hash to tables (table_pool.h). Different tables with the same hash have consecutive
+ * keys. Only table_pool_trim() removes tables, and it then rebuilds the map, so such a run has no
+ * gaps.
  */
 #include "fabric/table_pool.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Equal tables of ports (facts.h) are held once: the ports of a fabric have few different mappings
- * of service levels, arbitration tables and GUIDs, and there are hundred thousands of ports. Used
- * by who reads them; loop thread only.
+ * Stores equal tables of ports (facts.h) once: the ports of a fabric have few different mappings of
+ * service levels, arbitration tables and GUIDs, and there are hundreds of thousands of ports. Loop
+ * thread only.
  */
 #ifndef FABRIC_TABLE_POOL_H
 #define FABRIC_TABLE_POOL_H
@@ -11,16 +11,17 @@
 #include "lib/map.h"
 
 struct table_pool {
-	struct map tables; /* by a hash of their contents, or the next number that was free */
+	struct map tables; /* by a hash of their contents, or the next free key */
 };
 
+/* An empty pool. */
 void table_pool_init(struct table_pool *pool);
-void table_pool_done(struct table_pool *pool); /* those that others hold live on */
+void table_pool_done(struct table_pool *pool); /* tables with other references continue to exist */
 
-/* The tables that are equal to these; takes over the reference to tables and gives one to what it
- * returns. Rows of SLtoVL that are all the same become one. */
+/* Returns tables equal to these; takes over the reference to tables and returns one. Equal SLtoVL
+ * rows are merged into one row. */
 struct port_tables *table_pool_share(struct table_pool *pool, struct port_tables *tables);
-/* Lets go of those that nobody else holds. */
+/* Drops the tables without other references. */
 void table_pool_trim(struct table_pool *pool);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Counted rows of forwarding tables (tables.h). Routing makes them on any thread; from the moment
- * that a result is handed to the loop only the loop counts references, and nobody writes them.
+ * Counted rows of forwarding tables (tables.h). Routing makes them on any thread. Once a result is
+ * handed to the loop, only the loop counts references, and the rows never change.
  */
 #include "fabric/tables.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Forwarding tables as immutable, counted rows, one a switch, shared by what a switch has, what it
- * should have, the routes and the view. A row is written by its maker before anybody else sees it,
- * and never after. References are counted on the loop alone.
+ * Forwarding tables as immutable, counted rows, one a switch, shared by the present and wanted
+ * tables of a switch, the routes and the view. A row is complete before it is shared, and never
+ * changes afterwards. References are counted on the loop alone.
  */
 #ifndef FABRIC_TABLES_H
 #define FABRIC_TABLES_H
@@ -13,7 +13,7 @@
 
 #include "include/iba.h"
 
-/* A linear forwarding table: the port for each LID, LFT_NO_PORT where there is none. */
+/* A linear forwarding table: the port for each LID; LFT_NO_PORT: none. */
 struct lft {
 	unsigned refs;
 	lid_t top;	 /* highest LID of the table: LinearFDBTop */
@@ -41,10 +41,10 @@ struct sl_map {
 };
 
 /*
- * The result of a routing engine for one snapshot. What the tables alone say suffices for most
- * engines: sl and maps are NULL, every path has SL 0 and every SL its own VL. An engine that needs
- * more says which SL a path takes, how many data VLs the links must have, and, where the VL changes
- * on the way, the mapping for each pair of ports of a switch.
+ * The result of a routing engine for one snapshot. Most engines need only tables: sl and maps are
+ * NULL, every path has SL 0 and every SL its own VL. Other engines set the SL of each path, the
+ * number of data VLs that links need, and, if the VL changes on the way, the mapping for each pair
+ * of ports of a switch.
  */
 struct routes {
 	unsigned refs;
@@ -56,11 +56,11 @@ struct routes {
 	uint8_t *sl;	  /* [source's switch * num_switches + destination's switch], or NULL */
 	struct sl_map *maps;
 	uint16_t **map_of; /* [switch][in * (ports + 1) + out] into maps; NULL: VL = SL */
-	/* By switch, all different: paths climb first and descend then, but for detours, so that no
-	 * links wait for each other in a circle. NULL: the engine has no such order. */
+	/* By switch, all different: paths climb first and then descend, except for detours, so that
+	 * no links wait for each other in a cycle. NULL: the engine has no such order. */
 	uint32_t *height;
-	/* By slot of the snapshot's links, what the check for credit loops has proved: each path
-	 * has its links in this order. NULL: it was not asked, has found a circle, or paths have
+	/* By slot of the snapshot's links, the proof of the check for credit loops: each path has
+	 * its links in this order. NULL: the check did not run or found a cycle, or paths have
 	 * SLs. */
 	uint32_t *order;
 };
@@ -71,8 +71,7 @@ static inline uint8_t routes_sl(const struct routes *routes, uint32_t from, uint
 	return routes->sl ? routes->sl[(size_t)from * routes->num_switches + to] : 0;
 }
 
-/* The VL on which a switch with so many ports sends on what came in at one port and leaves by
- * another. */
+/* The VL for packets that enter a switch with so many ports at in and leave by out. */
 static inline uint8_t routes_vl(const struct routes *routes, uint32_t sw, uint8_t ports, uint8_t in,
 				uint8_t out, uint8_t sl)
 {

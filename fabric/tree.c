@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Walks over the whole live model: the roster, which is all that is there in an order that does not
- * depend on when it was found, and the breadth-first tree of directed routes. Both are made for
- * walks in slices: a roster stays as it is as long as no node comes or goes, and the search for a
- * tree writes down what it finds beside the model, for routes along half a tree would be wrong.
- * Called by discovery, LIDs, freezing and programming, on the loop thread.
+ * Walks over the whole live model: the roster, which lists all nodes in an order that does not
+ * depend on the time of their discovery, and the breadth-first tree of directed routes. Both
+ * support walks in slices: a roster stays valid while no node appears or disappears, and the search
+ * for a tree stores its results outside the model, because routes along an incomplete tree would be
+ * wrong. Called by discovery, LIDs, freezing and programming, on the loop thread.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Making, counting and publishing views. The manager makes one at the end of a sweep and gives it
- * to the slot; whoever answers from it holds no reference unless it needs the view after its
- * handler has returned. The last reference frees the parts' references, not the parts. Loop thread
+ * Making, counting and publishing views. The manager makes a view at the end of a sweep and
+ * publishes it; a handler that answers from it holds no reference unless it needs the view after
+ * its return. The last reference releases the references to the parts, not the parts. Loop thread
  * only.
  */
 #include "fabric/view.h"

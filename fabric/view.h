@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The view: what queries are answered from. A small struct of references to immutable parts; the
- * manager publishes a new one by changing one pointer, and a reader that needs it for longer than
- * one handler takes a reference. Loop thread only.
+ * The view: the data for answers to queries. A small struct of references to immutable parts; the
+ * manager publishes a new view by changing one pointer, and a reader that needs a view for longer
+ * than one handler takes a reference. Loop thread only.
  */
 #ifndef FABRIC_VIEW_H
 #define FABRIC_VIEW_H
@@ -13,7 +13,7 @@
 #include "fabric/tables.h"
 #include "mad/attr.h"
 
-struct view_sm { /* a subnet manager that was seen; sm_key is not kept */
+struct view_sm { /* another subnet manager, as last read; sm_key is not kept */
 	lid_t lid;
 	struct sm_info info;
 };
@@ -22,7 +22,7 @@ struct view {
 	unsigned refs;
 	uint64_t generation;
 	struct snapshot *topology;
-	struct routes *routes; /* what the switches hold; NULL where there is no switch */
+	struct routes *routes; /* the tables in the switches; NULL: there is no switch */
 	uint32_t num_sms;
 	struct view_sm *sms; /* this manager first */
 };
@@ -30,6 +30,7 @@ struct view {
 /* Takes over the references to topology and routes, and copies sms. */
 struct view *view_new(uint64_t generation, struct snapshot *topology, struct routes *routes,
 		      const struct view_sm *sms, uint32_t num_sms);
+/* NULL is not allowed. */
 struct view *view_ref(struct view *view);
 void view_unref(struct view *view); /* NULL is harmless */
 /* Replaces *slot by view, taking over its reference. */

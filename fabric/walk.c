@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The walk along forwarding tables: the SA measures paths with it. A table is not trusted to make
- * sense: it may name a port that the switch does not have, lead to the wrong host, or run in a
- * circle.
+ * The walk along forwarding tables, with which the SA measures paths. Tables are not trusted: an
+ * entry may name a missing port, lead to the wrong host, or be part of a loop.
  */
 #include "fabric/walk.h"
 

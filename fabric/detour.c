@@ -17,7 +17,7 @@
 #include "fabric/fabric.h"
 #include "lib/mem.h"
 
-/* A way, from its far end: the ports out of which it leaves each node. */
+/* A way, from its far end: the output port at each node. */
 struct way {
 	uint8_t ports[HOPS_MAX];
 	unsigned count;
@@ -62,7 +62,7 @@ static bool detour_leads_to_switch(const struct fabric *fabric, const struct por
 	       !(port->node->sw->links_changed && peer->node->sw->links_changed);
 }
 
-/* The port of a nearer switch that leads to node: its uplink, or, turned on by so many, another. */
+/* The port of a nearer switch that leads to node: its uplink or, for turns above 0, another. */
 static const struct port *uplink_turned(const struct fabric *fabric, const struct node *node,
 					unsigned turns)
 {
@@ -98,7 +98,7 @@ static bool detour_climb(const struct fabric *fabric, const struct node *node, u
 	return way_begin(fabric, way);
 }
 
-/* Whether the cable is part of the tree's way to target. */
+/* Whether the cable is on the tree's way to target. */
 static bool on_way(const struct node *target, const struct port *port)
 {
 	const struct node *node = target;
@@ -111,13 +111,13 @@ static bool on_way(const struct node *target, const struct port *port)
 	return false;
 }
 
-/* A switch that can be reached, and the port by which it leads to the target. */
+/* A reached switch, and its port towards the target. */
 struct step {
 	struct node *node;
 	struct port *out_of;
 };
 
-/* Steps that cost the same detour, last in, first out. */
+/* Steps with equal detours, last in, first out. */
 struct steps {
 	struct step *step;
 	size_t count, room;
@@ -132,7 +132,7 @@ static void step_add(struct steps *steps, struct node *node, struct port *out_of
 	steps->step[steps->count++] = (struct step){node, out_of};
 }
 
-/* How much farther from the first switch a step leads than one along the tree would: 0, 1 or 2. */
+/* The detour of a step compared with a step along the tree: 0, 1 or 2 hops. */
 static unsigned step_cost(const struct node *from, const struct node *to)
 {
 	return to->hops < from->hops ? 0 : to->hops == from->hops ? 1 : 2;
@@ -201,7 +201,7 @@ static bool search_way(struct fabric *fabric, struct node *target, struct way *w
 	return way_begin(fabric, way);
 }
 
-/* way holds what follows after the switch. */
+/* way has the part after the switch. */
 static bool detour_reach(struct fabric *fabric, struct node *node, unsigned attempt,
 			 struct way *way, struct route_path *out)
 {

@@ -69,7 +69,7 @@ static bool agent_route(const struct window_target *target, unsigned attempt, st
 	struct node *node = port->node;
 
 	out->directed = true;
-	/* The manager's own agent, and adapters back to back: there is nothing to choose from. */
+	/* The manager's own agent, and adapters back to back: there is only one way. */
 	if (port == agent->fabric->sm_port || node == agent->fabric->sm_port->node ||
 	    !(port_of_switch(port) || (port->peer && port_of_switch(port->peer))))
 		return port_route(agent->fabric, port, &out->path);
@@ -204,7 +204,7 @@ static bool counts_as_active(const struct port *port, const struct port_info *in
 	return port->num && info->port_state == PORT_ACTIVE;
 }
 
-/* All blocks that were not taken are to be tried again. */
+/* All refused blocks may be tried again. */
 static void forget_pkeys_echo(struct port *port)
 {
 	while (port->pkeys_echo) {
@@ -282,7 +282,7 @@ struct mft *node_mft(struct node *node)
 }
 
 /* A fabric has some ten times as many ports as switches, and a new manager knows the P_Keys of
- * none: these two look only where there may be something. */
+ * none: these two check only ports that may have some. */
 void fabric_forget_tables(struct fabric *fabric)
 {
 	list_for_each (link, &fabric->switches) {
@@ -337,7 +337,7 @@ void fabric_mark_reregistered(struct fabric *fabric)
 
 /* Cables */
 
-/* A STANDBY freezes nothing, but has to know as MASTER what was where. */
+/* A STANDBY freezes no snapshots, but needs the cables when it becomes MASTER. */
 static void remember_host(struct port *port, const struct port *host)
 {
 	if (!port_of_switch(port) || port_of_switch(host) || !port_facts(host)->known)
@@ -363,7 +363,7 @@ void fabric_unlink(struct fabric *fabric, struct port *port)
 	port->peer = NULL;
 	peer->peer = NULL;
 	fabric->num_links--;
-	/* A switch that was reached over this cable has no way until the tree is built again. */
+	/* A switch that was reached over this cable has no way until the tree is rebuilt. */
 	if (peer->node->uplink == port)
 		peer->node->uplink = NULL;
 	if (port->node->uplink == peer)
@@ -385,14 +385,14 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	link_news_note(&fabric->link_news, a, b, LINK_CAME);
 }
 
-/* Routes are walked from the far end to the manager's port, so they come out backwards. */
+/* Routes are walked from the far end to the manager's port, so they are in reverse. */
 static bool route_climb(const struct fabric *fabric, const struct port *last,
 			struct route_path *out)
 {
 	uint8_t ports[HOPS_MAX];
 	unsigned count = 0;
 
-	/* last is the port out of which the SMP leaves for its target. */
+	/* last is the port by which the SMP leaves for its target. */
 	for (const struct port *out_of = last; out_of; out_of = out_of->node->uplink) {
 		if (count == HOPS_MAX)
 			return false;
@@ -469,7 +469,7 @@ const struct port_info *port_info(const struct port *port)
 
 uint32_t port_info_modifier(const struct port *port)
 {
-	/* Of a switch only port 0 has the capability mask; it speaks for all of them. */
+	/* Only port 0 of a switch has the capability mask; it applies to all ports. */
 	const struct port *speaks = port_of_switch(port) ? &port->node->port[0] : port;
 	bool extended = port_info(speaks)->capability_mask & CAP_EXTENDED_SPEEDS;
 
@@ -549,7 +549,7 @@ static void facts_rose(struct fabric *fabric, struct node *node)
 	node->revision++;
 }
 
-/* Counters of violations rise with each trap that tells of one: they are no news. */
+/* Counters of violations rise with each trap about them: they count as no change. */
 static bool is_news(const struct port_facts *old, const struct port_info *info)
 {
 	struct port_info as_before = *info;

@@ -13,7 +13,7 @@
 
 struct pkey_list *pkey_list_new(uint16_t count)
 {
-	/* As many whole blocks as a uint16_t can count: PartitionCap comes from the wire. */
+	/* As many whole blocks as a uint16_t can count: PartitionCap is from the wire. */
 	unsigned blocks = (count + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
 	unsigned most = UINT16_MAX / PKEY_BLOCK_KEYS;
 	unsigned slots = (blocks < most ? blocks : most) * PKEY_BLOCK_KEYS;

@@ -25,7 +25,8 @@ static bool end_is_there(const struct fabric *fabric, const struct port *port)
 
 /* Stages */
 
-enum { COST_WAY = 4, COST_ROOM = 1000 }; /* to follow a route, to have a snapshot's memory */
+/* Units for following a route, and for the memory of a snapshot. */
+enum { COST_WAY = 4, COST_ROOM = 1000 };
 
 static unsigned freeze_begin(void *arg, size_t *at)
 {
@@ -38,7 +39,7 @@ static unsigned freeze_begin(void *arg, size_t *at)
 	freeze->topology = freeze->fabric->topology;
 	freeze->facts = freeze->fabric->facts;
 	freeze->switches = freeze->ends = freeze->links = 0;
-	return COST_ROOM; /* the roster may have to be made */
+	return COST_ROOM; /* the roster may have to be built */
 }
 
 static unsigned freeze_choose_no_transit(void *arg, size_t *at)
@@ -48,7 +49,7 @@ static unsigned freeze_choose_no_transit(void *arg, size_t *at)
 	return no_transit_step(freeze->fabric, &freeze->no_transit, at);
 }
 
-/* Where each switch and end port will be in the snapshot, so that cables find it. */
+/* The indexes of each switch and end port in the snapshot, so that cables find them. */
 
 static unsigned number_switch(void *arg, size_t *at)
 {
@@ -158,7 +159,7 @@ static struct snap_cable recall_cable(const struct freeze *freeze, struct port *
 		const struct lid_entry *kept = registry_find(
 			fabric->registry, REGISTRY_LID, &(struct lid_entry){.guid = cable.guid});
 
-		cable.lid = kept ? kept->lid : LID_NONE; /* others may have got it */
+		cable.lid = kept ? kept->lid : LID_NONE; /* another port may have it now */
 		cable.lmc = kept ? kept->lmc : 0;
 	}
 	if (cable.lid + (1u << cable.lmc) > fabric->lid_limit)

@@ -49,8 +49,8 @@ void lft_have_forget(struct lft_have *have)
 	memset(have->doubtful, 0, sizeof(have->doubtful));
 }
 
-/* One row that holds what old and new hold together; doubtful blocks stay so. NULL: nothing is
- * known. */
+/* A row with the common known content of old and new; uncertain blocks stay uncertain. NULL:
+ * unknown. */
 static struct lft *fold(struct lft_have *have)
 {
 	uint16_t blocks = have->next->blocks;

@@ -16,7 +16,7 @@ static bool is_switch_port(const struct port *port)
 	return port->node->type == NODE_SWITCH;
 }
 
-/* A range of 128 LIDs takes two blocks, and counts for the first of them. */
+/* A range of 128 LIDs takes two blocks, and counts in the first. */
 static struct lid_block *change_block(struct lid_work *work, unsigned lid)
 {
 	unsigned index = lid / LFT_BLOCK_LIDS;
@@ -128,8 +128,8 @@ static unsigned room_in(struct lid_work *work, unsigned index, uint8_t lmc)
 	return block->room;
 }
 
-/* The first block of the right kind with room for count ports; with less room when there is none;
- * of the wrong kind when there is nothing else. */
+/* The first block of the right kind with room for count ports; else with less room; else of the
+ * wrong kind. */
 unsigned lid_choose_block(struct lid_work *work, bool for_switch, unsigned count, uint8_t lmc)
 {
 	unsigned some = LFT_BLOCKS_MAX, any = LFT_BLOCKS_MAX;
@@ -152,7 +152,7 @@ unsigned lid_choose_block(struct lid_work *work, bool for_switch, unsigned count
 	return some != LFT_BLOCKS_MAX ? some : any;
 }
 
-/* Gives LIDs to a group of ports that should share a block. */
+/* Assigns LIDs to ports that should share a block. */
 static void give_group(struct lid_work *work, struct port **group, unsigned count, uint8_t lmc)
 {
 	unsigned block = LFT_BLOCKS_MAX;
@@ -248,7 +248,7 @@ static unsigned lid_find_port(void *arg, size_t *at)
 	return COST_WAY;
 }
 
-/* Also those of ports that are not there. */
+/* Including ports that are absent. */
 static unsigned count_block(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
@@ -310,7 +310,7 @@ static void give_switches_of(struct lid_work *work, uint8_t lmc)
 	free(group);
 }
 
-/* Those with the most LIDs first: single ones fill the gaps. */
+/* Ports with the most LIDs first: single LIDs fill the gaps. */
 static unsigned give_switches(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
@@ -337,7 +337,7 @@ static unsigned give_leaves(void *arg, size_t *at)
 	return port->node->num_ports + 1u;
 }
 
-/* Those that are cabled to no switch. */
+/* Ports that are not cabled to a switch. */
 static unsigned give_others(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;

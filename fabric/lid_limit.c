@@ -14,7 +14,7 @@ static unsigned cap_of(const struct node *node)
 	return node->sw ? node->facts->sw.linear_fdb_cap : 0;
 }
 
-/* The switch whose table decides whether packets reach the port; NULL: none does. */
+/* The switch whose table decides whether packets reach the port; NULL: none. */
 static const struct node *switch_of(const struct port *port)
 {
 	const struct port *at = port_of_switch(port) ? port : port->peer;
@@ -29,7 +29,7 @@ static bool is_small(const struct port *port, unsigned limit)
 	return sw && cap_of(sw) && cap_of(sw) < limit;
 }
 
-/* LIDs that others send to now must not be taken away. */
+/* LIDs in use as destinations must not be removed. */
 static bool is_working(const struct port *port)
 {
 	const struct port_info *info = port_info(port);
@@ -45,7 +45,7 @@ static int lid_cap_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 0, of switches that have no table, is no size. */
+/* 0, of switches without a table, is no size. */
 unsigned lid_find_caps(void *arg, size_t *at)
 {
 	struct lid_work *work = arg;
@@ -130,7 +130,7 @@ unsigned lid_take_limit(void *arg, size_t *at)
 	if ((*at)++)
 		return 0;
 	if (work->fabric->lid_limit != work->limit)
-		work->fabric->topology++; /* other switches are routed through */
+		work->fabric->topology++; /* other switches are reached through it */
 	work->fabric->lid_limit = work->limit;
 	return 1;
 }

@@ -133,7 +133,7 @@ unsigned lid_remember_gone(void *arg, size_t *at)
 	return COST_PUT;
 }
 
-/* Where it is; while its link is away, where it was. */
+/* Its present switch; while its link is down, its last switch. */
 static void note_place(const struct registry *registry, const struct port *port,
 		       struct lid_entry *entry)
 {

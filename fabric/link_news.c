@@ -32,7 +32,7 @@ static void link_end_fill(struct link_end *end, const struct port *port)
 	memcpy(end->name, port->node->facts->description, sizeof(end->name));
 }
 
-/* The entry of this cable, a new one if need be; NULL: there is no room. */
+/* The entry of this cable, new if needed; NULL: there is no room. */
 static struct link_change *entry(struct link_news *news, const struct port *a, const struct port *b,
 				 enum link_fate fate)
 {
@@ -75,7 +75,7 @@ void link_news_note(struct link_news *news, const struct port *a, const struct p
 		b = other;
 	}
 	change = entry(news, a, b, fate);
-	if (change) /* as it was before the first change, as it is after the last */
+	if (change) /* the state before the first change, and after the last */
 		change->fate = (change->fate & LINK_WENT) | (fate & LINK_CAME);
 	else
 		news->more[fate]++;

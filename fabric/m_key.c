@@ -9,7 +9,7 @@
 
 enum { HIDES_KEY = 1 }; /* the protection level at which PortInfo is shown without its key */
 
-/* An SMP over a cable is sent so often with one key before it tries the next. */
+/* An SMP over a cable is sent so many times with one key before the next key. */
 enum { ATTEMPTS_A_TURN = 2 };
 
 void m_key_list_add(struct m_key_list *list, uint64_t key)
@@ -22,7 +22,7 @@ void m_key_list_add(struct m_key_list *list, uint64_t key)
 		list->key[list->count++] = key;
 }
 
-/* All that it may hold: another manager may have changed it since we looked. */
+/* All possible keys: another manager may have changed the key since the last read. */
 static void list_possible(const struct agent *agent, struct m_key_list *list)
 {
 	const struct m_key_have *have = &agent->m_key;
@@ -91,7 +91,7 @@ bool m_key_is_hidden(const struct port_info *info)
 	return !info->m_key && info->m_key_protect_bits == HIDES_KEY;
 }
 
-/* A level above 1 answers only to the right key, or where the key is 0; at 0 nothing is hidden. */
+/* A level above 1 answers only to the right key, or if the key is 0; at 0 no key is hidden. */
 void agent_m_key_shown(struct agent *agent, const struct port_info *info)
 {
 	struct m_key_have *have = &agent->m_key;

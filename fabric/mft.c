@@ -106,7 +106,7 @@ uint16_t mft_valid(const struct mft *mft, uint8_t position)
 	return above >= MFT_POSITION_PORTS ? UINT16_MAX : (uint16_t)((1u << above) - 1);
 }
 
-/* Where an MLID's ports of a position stand; false: nowhere. */
+/* The place of an MLID's ports in a position; false: there is none. */
 static bool mft_find_cell(const struct mft *mft, lid_t mlid, uint8_t position, size_t *index,
 			  unsigned *entry)
 {
@@ -247,7 +247,8 @@ void mft_learn(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 	mft_set_dirty(mft, index, mft_differs(cell));
 }
 
-/* Of an unknown cell nothing was forwarded, else it would have been read, or asked for in vain. */
+/* An unknown cell has forwarded nothing, otherwise it would have been read. But if its Gets had no
+ * answer, it may hold any ports. */
 void mft_send(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS])
 {
 	struct mft_cell *cell = mft_cell(mft, index);
@@ -265,13 +266,13 @@ void mft_send(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS
 	row_is_over(mft);
 }
 
-/* It may hold what it held before, or this. */
+/* It may have the old or the new content. */
 void mft_doubt(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LIDS])
 {
 	struct mft_cell *cell = mft_cell(mft, index);
 
 	if (cell->unheard)
-		cell->known = false; /* as it was before */
+		cell->known = false; /* as before the Set() */
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++) {
 		cell->have[i] &= ports[i];
 		cell->maybe[i] |= ports[i];

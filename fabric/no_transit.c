@@ -13,7 +13,7 @@
 
 enum { COST_SEARCHES = 1000 };
 
-/* While searching, node->index says what became of a switch. */
+/* During the search, node->index is the state of a switch. */
 enum { NOT_THERE = -2, NOT_REACHED = -1, REACHED = 0 };
 
 void fabric_set_no_transit(struct fabric *fabric, struct node *node, uint8_t why)
@@ -50,7 +50,7 @@ static struct node *no_transit_first_switch(const struct fabric *fabric)
 	return port && port_of_switch(port) ? port->node : NULL;
 }
 
-/* By which neighbour a switch is reached that is taken out; NULL: it is not. */
+/* The neighbour by which an excluded switch is reached; NULL: it is not excluded. */
 static const struct node *only_by(const struct no_transit_choice *choice, const struct node *node)
 {
 	for (unsigned i = 0; i < choice->count; i++) {
@@ -60,7 +60,7 @@ static const struct node *only_by(const struct no_transit_choice *choice, const 
 	return NULL;
 }
 
-/* How many switches are reached by others than those that are taken out. */
+/* The number of switches that are reached without passing excluded switches. */
 static size_t count_reached(struct fabric *fabric, const struct no_transit_choice *choice,
 			    struct node **queue)
 {
@@ -87,7 +87,7 @@ static size_t count_reached(struct fabric *fabric, const struct no_transit_choic
 	return tail;
 }
 
-/* The neighbour by which a switch that was reached is, from now on; NULL: there is none. */
+/* Sets the neighbour by which a reached switch is reached; NULL: there is none. */
 static struct node *choose_neighbour(struct node *node)
 {
 	struct node *chosen = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * P_Key tables (pkeys.h). Tables have some hundred slots and ports are in some ten partitions, so a
- * bit for each partition, with and without membership, makes each question one pass.
+ * P_Key tables (pkeys.h). Tables have some hundred slots and ports are in some ten partitions. With
+ * a bit for each partition, with and without membership, each question needs one pass.
  */
 #include "fabric/pkeys.h"
 
@@ -23,7 +23,7 @@ int pkeys_order(const void *a, const void *b)
 	return of_x < of_y ? -1 : 1;
 }
 
-/* A set of P_Keys, by all their 16 bits. */
+/* A set of P_Keys, by all 16 bits. */
 struct key_set {
 	uint64_t bits[1024];
 };
@@ -48,8 +48,8 @@ static pkey_t other_membership(pkey_t p_key)
 	return p_key ^ PKEY_FULL_MEMBER;
 }
 
-/* Slots whose key is wanted keep it, others are emptied or changed to the other membership; missing
- * gets what is wanted and stands nowhere. */
+/* Slots with a wanted key keep it, others are emptied or changed to the other membership; missing
+ * gets the wanted keys that have no slot. */
 static void keep_wanted_slots(pkey_t *table, unsigned room, struct key_set *missing)
 {
 	uint64_t exact[UINT16_MAX / 64 + 1] = {0}; /* slots */
@@ -94,8 +94,8 @@ static pkey_t wanted_of(const pkey_t *want, unsigned count, pkey_t partition)
 	return partition && at >= 0 ? want[at] : 0;
 }
 
-/* Puts key first; what was there takes its place, or the first free one. Where there is neither,
- * key is left out like any other that comes too late: what stands there is in use. */
+/* Puts key first; the key that was first takes its slot, or the first free slot. Without either,
+ * key is left out, because the first key is in use. */
 static void put_first(pkey_t *table, unsigned room, pkey_t key, struct key_set *missing)
 {
 	int at = pkey_slot(table, room, key), hole = at < 0 ? pkey_slot(table, room, 0) : at;
@@ -178,7 +178,7 @@ bool pkeys_exceed(const pkey_t *table, unsigned slots, const pkey_t *want, unsig
 	for (unsigned i = 0; i < slots; i++) {
 		pkey_t key = table[i];
 
-		/* A limited member's key lets less through than a full one's. */
+		/* A limited key gives less access than a full key. */
 		if (pkey_partition(key) && !key_set_has(&wanted, key) &&
 		    !key_set_has(&wanted, key | PKEY_FULL_MEMBER))
 			return true;

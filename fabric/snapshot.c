@@ -50,7 +50,7 @@ struct snapshot *snapshot_new(uint32_t switches, uint32_t ends, uint32_t links)
 	return snapshot;
 }
 
-/* The last LID of a range; LID_NONE for a port without one, or one beyond the unicast LIDs. */
+/* The last LID of a range; LID_NONE: the port has none, or it is beyond the unicast LIDs. */
 static lid_t last_lid(lid_t base, uint8_t lmc)
 {
 	unsigned last = base + (1u << (lmc < LMC_MAX ? lmc : LMC_MAX)) - 1;
@@ -80,7 +80,7 @@ static void snapshot_raise_top(struct snapshot *snapshot, lid_t base, uint8_t lm
 		snapshot->lid_top = last;
 }
 
-/* How many ports of a switch lead, or led, to an end port. */
+/* The number of a switch's ports that lead, or led, to an end port. */
 static uint8_t count_places(const struct snapshot *snapshot, uint32_t s)
 {
 	uint8_t places = 0;
@@ -224,7 +224,7 @@ void snapshot_unref(struct snapshot *snapshot)
 
 unsigned snapshot_empty_step(struct snapshot *snapshot, size_t *at)
 {
-	enum { COST_FACTS = 4 }; /* to free them, beside their ports */
+	enum { COST_FACTS = 4 }; /* units for freeing them, without their ports */
 	size_t place = (*at)++;
 	struct node_facts **facts;
 	unsigned cost;
@@ -273,7 +273,7 @@ void route_options_unref(struct route_options *options)
 	free(options);
 }
 
-/* Switches and ends have their GUID first, which the comparison relies on. */
+/* The comparison requires that switches and ends have their GUID first. */
 _Static_assert(offsetof(struct snap_switch, guid) == 0, "searched by GUID");
 _Static_assert(offsetof(struct snap_end, guid) == 0, "searched by GUID");
 

@@ -27,7 +27,7 @@ enum {
 	VERSION = 1,
 	HEAD_SIZE = 16,	    /* magic, version, rows */
 	ROW_HEAD_SIZE = 28, /* GUID, kind, top, bytes, checksum of these and the bytes */
-	ROW_SUM = 20,	    /* where that is */
+	ROW_SUM = 20,	    /* offset of the checksum */
 	KIND_LFT = 1,
 	KIND_MFT = 2,
 	MFT_HEAD_SIZE = 4,			/* blocks, positions */
@@ -55,10 +55,10 @@ struct table_cache {
 	struct loop_timer timer;
 	uint64_t due_us; /* the timer's */
 	struct log_limit limit;
-	struct slices gathering; /* into writing */
-	uint64_t members;	 /* the roster's, when that began */
+	struct slices gathering; /* index in writing */
+	uint64_t members;	 /* the roster's generation at the start of gathering */
 
-	/* The worker's while it is under way. */
+	/* Used by the worker during a write. */
 	struct work_job job;
 	struct rows writing;
 	int error;
@@ -73,7 +73,8 @@ static void rows_clear(struct rows *rows)
 	*rows = (struct rows){0};
 }
 
-/* Not FNV-1a: eight bytes at a time, for rows are long. It stands on disks. */
+/* Not FNV-1a: eight bytes at a time, because rows are long. Stored files contain it, so it must not
+ * change. */
 static uint64_t sum_of(uint64_t sum, const uint8_t *bytes, size_t size)
 {
 	for (; size >= 8; bytes += 8, size -= 8) {
@@ -93,7 +94,7 @@ static uint64_t table_cache_row_sum(const uint8_t head[ROW_HEAD_SIZE], const uin
 
 /* Rows */
 
-/* For the bytes that stand behind it. */
+/* Writes the head for the bytes that follow it. */
 static void row_head(guid_t guid, uint32_t kind, lid_t top, size_t size, uint8_t *head)
 {
 	be64_store(head, guid);
@@ -116,7 +117,7 @@ static bool row_is_whole(const uint8_t *at, size_t size)
 
 /* Reading */
 
-/* Each false when the bytes are none; else with a new row. */
+/* Each returns false for invalid bytes; else sets a new row. */
 static bool decode_lft(const uint8_t *bytes, size_t size, lid_t top, struct table_cache_row *out)
 {
 	if (!top || top > LID_UNICAST_MAX ||
@@ -202,7 +203,7 @@ void table_cache_row_done(struct table_cache_row *row)
 	mft_row_unref(row->mft);
 }
 
-/* The next row; 0 when it is not whole. Returns how many bytes it had. */
+/* The next row; 0: it is incomplete. Returns its size in bytes. */
 static size_t table_cache_read_row(struct table_cache *cache, const uint8_t *at, size_t size)
 {
 	struct table_cache_row row;
@@ -423,7 +424,7 @@ static int table_cache_write_file(const struct table_cache *cache)
 	int error = file_replace(cache->path, cache->part, write_rows, &cache->writing);
 
 	if (!error)
-		(void)file_sync_name(cache->path); /* the file of before would be as good */
+		(void)file_sync_name(cache->path); /* the old file would be as good */
 	return error;
 }
 
@@ -457,7 +458,7 @@ static void table_cache_job_done(struct work_job *job)
 	table_cache_write_end(container_of(job, struct table_cache, job));
 }
 
-/* Gathering: what switches have of which that is known. */
+/* Gathering: the known tables of switches. */
 
 static unsigned table_cache_gather(void *arg, size_t *at)
 {
@@ -486,7 +487,7 @@ static unsigned table_cache_gather(void *arg, size_t *at)
 	return row.mft ? 1 + row.mft->count : 1;
 }
 
-/* Switches came or went. */
+/* Switches appeared or disappeared. */
 static bool table_cache_is_stale(const void *arg)
 {
 	const struct table_cache *cache = arg;
@@ -498,7 +499,7 @@ static slice_fn *const gather_stages[] = {table_cache_gather, NULL};
 static const struct slice_plan gather_plan = {"gathering tables", gather_stages,
 					      table_cache_is_stale};
 
-/* Rows are never changed, so they are the same when they are at the same place. */
+/* Rows never change, so equal addresses mean equal content. */
 static bool same_rows(const struct rows *a, const struct rows *b)
 {
 	if (a->count != b->count)
@@ -513,7 +514,7 @@ static bool same_rows(const struct rows *a, const struct rows *b)
 	return true;
 }
 
-/* Whether there is something to write, which is then in table_cache->writing. */
+/* Whether a write is needed; its data are then in table_cache->writing. */
 static bool is_new(struct table_cache *cache)
 {
 	if (cache->writing.count && !same_rows(&cache->writing, &cache->written))

@@ -54,7 +54,7 @@ static void join_rows(struct port_tables *tables)
 		tables->num_sl_to_vl = 1;
 }
 
-/* Where equal tables stand, or where these should. */
+/* The place of equal tables, or the place for these. */
 static uint64_t table_pool_place(const struct map *map, const struct port_tables *tables)
 {
 	const struct port_tables *there;

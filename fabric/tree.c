@@ -13,7 +13,7 @@
 
 /* The roster */
 
-enum { SORTED_A_UNIT = 8 }; /* nodes or ports, that are not looked at themselves */
+enum { SORTED_A_UNIT = 8 }; /* nodes or ports that are only counted */
 
 static void roster_free(struct roster *roster)
 {
@@ -169,7 +169,7 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 		tree_take_over(fabric);
 		return fabric->num_switches + 1;
 	}
-	/* An agent that is silent forwards no directed route either: such a switch comes last. */
+	/* A silent agent forwards no directed routes either: such a switch comes last. */
 	place = &tree->queue[(*at)++ - 1];
 	if (tree->others ? *at <= tree->others && !place->node->silent : place->node->silent)
 		return 1;

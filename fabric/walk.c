@@ -20,8 +20,9 @@ int table_walk(const struct snapshot *snapshot, const struct routes *routes, uin
 		uint8_t port = lft_port(routes->lft[sw], lid);
 		const struct snap_link *link;
 
+		/* LFT_NO_PORT, or a port that the switch does not have. */
 		if (port > snapshot->switches[sw].num_ports)
-			return -EHOSTUNREACH; /* LFT_NO_PORT, or none of its ports */
+			return -EHOSTUNREACH;
 		if (hop)
 			hop(ctx, sw, port);
 		if (port == 0)

@@ -60,11 +60,11 @@ static bool guid_file_read_guid(struct cursor *line, guid_t *guid)
 
 struct row_kind {
 	size_t size; /* of a row */
-	/* Takes a row from a line; false when something else stands there. */
+	/* Parses a row from a line; false if the line is invalid. */
 	bool (*read)(struct cursor *line, const struct row_kind *kind, void *row);
 	const char *wanted; /* the expected item, for the error */
-	const char *alone;  /* the same where more follows; NULL: wanted says it */
-	bool secret;	    /* an error is wanted alone, and shows nothing of the line */
+	const char *alone;  /* the same if more text follows; NULL: wanted */
+	bool secret;	    /* an error has only wanted, and none of the line */
 	unsigned least, most;
 };
 
@@ -79,7 +79,7 @@ static int refuse_row(const struct lines *lines, const struct row_kind *kind,
 				   : guid_file_refuse(lines, start, kind->wanted, error);
 }
 
-/* rows is the address of a pointer to rows of the kind. */
+/* rows is the address of a pointer to rows of this kind. */
 static int guid_file_read_rows(const char *name, const char *text, size_t length,
 			       const struct row_kind *kind, void *rows, uint32_t *count,
 			       char **error)
@@ -253,7 +253,7 @@ struct dump {
 	uint32_t count, room;
 };
 
-/* Moves the cursor behind a word that is somewhere in the line. */
+/* Moves the cursor behind the first occurrence of a word in the line. */
 static bool skip_behind(struct cursor *line, const char *word)
 {
 	const char *found = memmem(line->at, (size_t)(line->end - line->at), word, strlen(word));
@@ -263,7 +263,7 @@ static bool skip_behind(struct cursor *line, const char *word)
 	return found;
 }
 
-/* The line that a table begins with. */
+/* The first line of a table. */
 static bool read_switch(struct cursor line, guid_t *guid)
 {
 	struct cursor other = line;
@@ -285,8 +285,8 @@ static void add_entry(struct dump_table *table, uint64_t lid, uint8_t port)
 	table->port[lid] = port;
 }
 
-/* A line of a table: LID, perhaps a colon, port or UNREACHABLE, and more that is for people.
- * Returns what was expected, NULL when all is right. */
+/* A line of a table: LID, perhaps a colon, port or UNREACHABLE, and text that is ignored. Returns
+ * the expected item; NULL: the line is valid. */
 static const char *read_entry(struct cursor *line, struct dump_table *table)
 {
 	uint64_t lid, port;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The graph of a net file: making it node by node, looking nodes up, cabling, counting, checking.
- * The reader (net_parse.c) and generators build through the functions here, so that the limits and
- * the rules for ids are kept in one place. Everything of a net but the array of its nodes lives in
- * one arena; port arrays and strings therefore never move.
+ * The graph of a net file: building it node by node, finding nodes, cabling, counting, checking.
+ * The reader (net_parse.c) and generators build through these functions, so that the limits and the
+ * rules for ids are in one place. All memory of a net except the array of its nodes is in one
+ * arena, so port arrays and strings never move.
  */
 #include "formats/net.h"
 
@@ -39,7 +39,7 @@ void net_free(struct net *net)
 	free(net);
 }
 
-/* The map keeps one node for each hash; others with the same one follow by next_alike. */
+/* The map has one node for each hash; others with the same hash follow by next_alike. */
 static uint64_t id_hash(const char *id)
 {
 	return hash_bytes(HASH_SEED, id, strlen(id));
@@ -162,7 +162,7 @@ void net_disconnect(struct net *net, int node, unsigned port)
 	there->peer_port = here->peer_port = 0;
 }
 
-/* A cable is counted at the end that comes first; one from a port to itself has only that end. */
+/* A cable is counted at its first end; a cable from a port to itself has only that end. */
 static bool is_first_end(const struct net *net, unsigned node, unsigned port)
 {
 	const struct net_port *here = &net->nodes[node].port[port];
@@ -208,7 +208,7 @@ invalid(struct net_error *error, const char *format, ...)
 	return -EINVAL;
 }
 
-/* A value that must be had by one node only; NULL, or the node that has it already. */
+/* Claims a value that only one node may have; returns NULL, or the node that has it. */
 static const struct net_node *net_claim(struct map *owners, uint64_t value, struct net_node *node)
 {
 	const struct net_node *owner = map_get(owners, value);

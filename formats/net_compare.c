@@ -46,7 +46,7 @@ static const char *type_name(const struct net_node *node)
 	return names[node->type];
 }
 
-/* "leaf-01 (0x0002c90300fed671)", without what was not given. */
+/* "leaf-01 (0x0002c90300fed671)", without missing parts. */
 static const char *compared_name(const struct net_node *node, char name[NAME_SIZE])
 {
 	if (node->guid)
@@ -96,7 +96,7 @@ static int compared_name_order(const void *left, const void *right)
 	return order ? order : (a->type > b->type) - (a->type < b->type);
 }
 
-/* The nodes that have no counterpart, by name. */
+/* Matches the remaining nodes by name. */
 static struct named *unmatched(const struct net *net, const int32_t *matched, size_t *count)
 {
 	struct named *list = mem_array(net->count + 1, sizeof(*list));
@@ -116,7 +116,7 @@ static bool is_single(const struct named *list, size_t count, size_t i)
 	       (i + 1 == count || compared_name_order(&list[i + 1], &list[i]));
 }
 
-/* Only names that one node alone has on each side. */
+/* Only names that are unique on each side. */
 static void match_names(struct comparison *c)
 {
 	size_t planned_count, found_count, f = 0;
@@ -247,7 +247,7 @@ static void compare_rate(struct comparison *c, struct end planned, struct end fo
 			  where(far_end(c->found, found), far), is, wanted);
 }
 
-/* One planned cable, from one of its ends, both of whose nodes are there. */
+/* Checks a planned cable, from one of its ends; both of its nodes were found. */
 static void compare_cable(struct comparison *c, struct end planned, struct end planned_far)
 {
 	struct end near = counterpart(c, planned), far = counterpart(c, planned_far);
@@ -282,7 +282,7 @@ static void compare_planned_cables(struct comparison *c)
 	}
 }
 
-/* Whether the plan has a cable at a port that was found; then that one's line tells. */
+/* Whether the plan has a cable at a port that was found; then that cable's line reports it. */
 static bool is_planned(const struct comparison *c, struct end found)
 {
 	int32_t planned = c->planned_of[found.node - c->found->nodes];

@@ -26,7 +26,7 @@ static bool take_port(struct cursor *c, unsigned max, unsigned *port)
 	return true;
 }
 
-/* "[ext N]": what ibnetdiscover -g calls the port on the chassis. Passed over. */
+/* "[ext N]": the port's name on the chassis, by ibnetdiscover -g. Ignored. */
 static void skip_external_port(struct cursor *c)
 {
 	static const char opening[] = "[ext ";
@@ -199,7 +199,7 @@ int net_read_port(struct net_parser *parser, struct cursor *c)
 	if (port->peer != NET_NO_PEER)
 		return net_fail(parser, "port %u of \"%s\" is listed a second time", link.port,
 				node->id);
-	port->peer = parser->node; /* any value: only marks it as listed until it is resolved */
+	port->peer = parser->node; /* any value: marks it as listed until it is resolved */
 	r = link_read_options(parser, c, &port->rate);
 	if (!r)
 		r = read_port_comment(parser, c, node->type == NODE_SWITCH, port, &link.peer_lid);
@@ -238,7 +238,7 @@ static int resolve(struct net_parser *parser, const struct net_link_line *link)
 	return 0;
 }
 
-/* The far end of a link: listed itself, then both must agree; else what this end says is taken. */
+/* The far end of a link: if it is listed, both must agree; otherwise this end counts. */
 static int link_join(struct net_parser *parser, const struct net_link_line *link)
 {
 	struct net_node *node = &parser->net->nodes[link->node];

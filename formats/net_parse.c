@@ -26,7 +26,7 @@
 
 #include "lib/mem.h"
 
-/* Starts an error's text with its place and returns how long that is. */
+/* Starts an error's text with its place and returns its length. */
 static size_t begin_error(struct net_parser *parser, unsigned line)
 {
 	struct net_error *error = parser->error;
@@ -107,7 +107,7 @@ static int net_parse_node(struct net_parser *parser, enum node_type type, struct
 	char id_text[NET_ID_MAX + 2], description_text[NODE_DESC_SIZE + 1];
 	int index;
 
-	/* One byte more than fits makes net_add_node refuse it. */
+	/* Keeps one byte more than allowed, so that net_add_node() refuses it. */
 	snprintf(id_text, sizeof(id_text), "%.*s", id.length, id.text);
 	snprintf(description_text, sizeof(description_text), "%.*s", description.length,
 		 description.text);

@@ -85,8 +85,8 @@ static lid_t net_port_lid(const struct net_node *node, unsigned port)
 	return node->port[node->type == NODE_SWITCH ? 0 : port].lid;
 }
 
-/* A reader numbers nodes from the last GUID of their type, so behind one that has a GUID one that
- * has none says so. */
+/* A reader numbers nodes from the last GUID of their type, so a node without a GUID after a node
+ * with a GUID is marked. */
 static void net_print_guids(FILE *stream, const struct net_node *node, bool *had_guid)
 {
 	static const char *const keywords[] = {
@@ -121,7 +121,7 @@ static void print_header(FILE *stream, const struct net_node *node)
 	putc('\n', stream);
 }
 
-/* The peer's description is for people and lasts only one line, so its = may go. */
+/* The peer's description is only a comment, so its = may be replaced. */
 static void print_quoted(FILE *stream, const char *description)
 {
 	putc('"', stream);

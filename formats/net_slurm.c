@@ -20,14 +20,14 @@ enum { NAME_SIZE = 64 };
 /* Names are printed as hostlists: "host-[0001-0004,0007]". */
 struct name {
 	char prefix[NAME_SIZE]; /* without the digits at its end */
-	unsigned digits;	/* how many; 0: no number */
+	unsigned digits;	/* number of digits; 0: no number */
 	unsigned long number;
 };
 
 struct nesting {
 	const struct net *net;
 	uint32_t *level;   /* by node: switches to the nearest switch with hosts; FAR: none */
-	uint32_t levels;   /* the highest and 1 */
+	uint32_t levels;   /* the highest value plus 1 */
 	uint32_t *part;	   /* by node: union-find parent */
 	uint32_t *printed; /* by root of a part: the node it is named after; FAR: no leaf in it */
 };
@@ -84,7 +84,7 @@ static int slurm_host_order(const void *left, const void *right)
 	return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* By node: true for all but the first adapter of a host. SLURM knows hosts, each in one place. */
+/* By node: true for all but the first adapter of a host. SLURM's hosts have one place each. */
 static bool *find_doubles(const struct net *net)
 {
 	struct host *hosts = mem_array(net->count + 1u, sizeof(*hosts));
@@ -101,7 +101,7 @@ static bool *find_doubles(const struct net *net)
 	return doubles;
 }
 
-/* How many names from here on differ in their number alone. */
+/* The number of names from here on that differ only in their number. */
 static size_t alike(const struct name *names, size_t count)
 {
 	size_t size = 1;
@@ -190,7 +190,7 @@ static uint32_t root_of(uint32_t *part, uint32_t n)
 	return n;
 }
 
-/* At which step a cable joins: the level of its higher end, or after all others. */
+/* The step at which a cable joins parts: the level of its higher end, or after all others. */
 static uint32_t step_of(const struct nesting *nesting, uint32_t a, uint32_t b)
 {
 	uint32_t high =
@@ -259,7 +259,7 @@ static uint32_t *namesakes(struct nesting *nesting, uint32_t level)
 }
 
 struct child {
-	uint32_t root; /* of the part it has become part of */
+	uint32_t root; /* of the part that contains it */
 	uint32_t name; /* the node it is named after */
 };
 

@@ -115,7 +115,7 @@ bool opensm_value_same(const char *one, const char *other)
 
 /* Translating. Each fills value and returns 0, or an error. */
 
-/* libconfig takes a leading 0 for nothing special; decimal numbers stay decimal. */
+/* libconfig gives a leading 0 no meaning; decimal numbers stay decimal. */
 static int to_number(const char *theirs, char value[OPENSM_VALUE_SIZE])
 {
 	uint64_t number;
@@ -144,7 +144,7 @@ static int to_text(const char *theirs, char value[OPENSM_VALUE_SIZE])
 	return 0;
 }
 
-/* For TRUE and FALSE; NULL: it says nothing that is not the default here, too. */
+/* For TRUE and FALSE; NULL: the value equals the default of weft. */
 static int to_choice(const char *theirs, const char *if_true, const char *if_false,
 		     char value[OPENSM_VALUE_SIZE])
 {
@@ -175,7 +175,7 @@ static int to_engines(const char *theirs, char value[OPENSM_VALUE_SIZE],
 {
 	size_t used = 1, left_out = 0;
 
-	if (strlen(theirs) > OPENSM_VALUE_SIZE / 8) /* quotes and commas come to it */
+	if (strlen(theirs) > OPENSM_VALUE_SIZE / 8) /* plus quotes and commas */
 		return -EINVAL;
 	strcpy(value, "[");
 	while (*theirs) {

@@ -37,12 +37,12 @@ struct reader {
 	unsigned line;
 	bool allow_both;
 	struct partitions *into;
-	uint32_t *places; /* by P_Key: among the partitions, from 1; 0: it is free */
+	uint32_t *places; /* by P_Key: index in the partitions plus 1; 0: it is free */
 	pkey_t lowest;	  /* no P_Key below it is free */
 	char *error;
 };
 
-#define PLACE_NAMED UINT32_MAX /* further down the file gives this P_Key by number */
+#define PLACE_NAMED UINT32_MAX /* a later line has this P_Key by number */
 
 /* The flags of a definition or of a group, as far as they were read. */
 struct group_flags {
@@ -54,10 +54,10 @@ struct group_flags {
 struct definition {
 	struct group_flags flags;
 	bool ipoib, index0;
-	uint8_t membership; /* of members that are named without one */
+	uint8_t membership; /* of members without a membership of their own */
 };
 
-/* An item of a list: what stands before and behind its "=". */
+/* An item of a list: the text before and after its "=". */
 struct item {
 	struct piece word, value;
 	bool has_value;
@@ -112,8 +112,8 @@ static struct piece trim(const char *from, const char *to)
 	return (struct piece){from, (int)(to - from)};
 }
 
-/* The next item, up to one of stops, which is taken, too. Its line is the reader's while it is
- * looked at, for an item does not go over the end of a line where that is a stop. */
+/* The next item, up to one of stops, which is consumed. Its line becomes the reader's, because an
+ * item ends at the end of a line if that is a stop. */
 static struct item next_item(struct reader *reader, const char *stops)
 {
 	const char *from = reader->at, *equals = NULL, *to;
@@ -137,7 +137,7 @@ static struct item next_item(struct reader *reader, const char *stops)
 	return item;
 }
 
-/* The row of words (NULL ends them) that this begins; -1: none. */
+/* The row of words (NULL ends them) with this prefix; -1: none. */
 static int policy_find_word(struct piece piece, const char *const *words)
 {
 	for (int i = 0; piece.length && words[i]; i++)
@@ -177,7 +177,7 @@ static bool read_membership(struct reader *reader, struct piece piece, uint8_t *
 	return true;
 }
 
-/* Flags of groups, in the order in which a shortened word is looked for. */
+/* Flags of groups, in the order of the search for a shortened word. */
 static const char *const group_words[] = {"mtu",    "rate", "scope",	 "Q_Key",
 					  "TClass", "sl",   "FlowLabel", NULL};
 enum group_word {
@@ -309,7 +309,7 @@ static bool add_group(struct reader *reader, struct partition *partition,
 	return true;
 }
 
-/* One group for each scope that was named, else one with the scope of its MGID. */
+/* A group for each scope given, else one with the scope of its MGID. */
 static bool add_groups(struct reader *reader, struct partition *partition,
 		       const uint8_t mgid[GID_SIZE], const struct group_flags *flags)
 {
@@ -463,8 +463,8 @@ bool partition_key_parse(const char *text, pkey_t *out)
 	return true;
 }
 
-/* A name that looks like a number is the P_Key; the default partition's name stands for its own. 0:
- * none was given. */
+/* A name that is a number is the P_Key; the default partition's name means its P_Key. 0: none
+ * given. */
 static bool read_p_key(struct reader *reader, struct item *item, pkey_t *out)
 {
 	uint64_t value;
@@ -490,7 +490,7 @@ static bool read_p_key(struct reader *reader, struct item *item, pkey_t *out)
 	return true;
 }
 
-/* The partition of this P_Key, begun when it is new; its number, for the array grows. */
+/* The partition of this P_Key, added if it is new; returns its index, because the array moves. */
 static uint32_t partition_of(struct reader *reader, pkey_t p_key, struct piece name)
 {
 	struct partitions *into = reader->into;
@@ -507,7 +507,7 @@ static uint32_t partition_of(struct reader *reader, pkey_t p_key, struct piece n
 	return into->count++;
 }
 
-/* The lowest P_Key that the file does not name: it must not become a part of another partition. */
+/* The lowest P_Key that the file does not use: it must not belong to another partition. */
 static pkey_t free_p_key(struct reader *reader)
 {
 	while (reader->lowest < PKEY_DEFAULT && reader->places[reader->lowest])
@@ -601,7 +601,7 @@ static bool read_definition(struct reader *reader)
 	return read_body(reader, &definition, partition);
 }
 
-/* Behind the next semicolon that is not in a comment. */
+/* Skips to the next semicolon outside a comment. */
 static void skip_definition(struct reader *reader)
 {
 	bool comment = false;
@@ -616,7 +616,7 @@ static void skip_definition(struct reader *reader)
 	}
 }
 
-/* Which P_Keys the file gives by number, anywhere in it: found by reading the heads alone. */
+/* The P_Keys that the file has by number, found by parsing only the definitions' heads. */
 static void find_named(struct reader reader)
 {
 	while (skip(&reader), reader.at < reader.end) {
@@ -625,7 +625,7 @@ static void find_named(struct reader reader)
 
 		if (!read_p_key(&reader, &item, &p_key)) {
 			free(reader.error);
-			return; /* reading it in earnest will say so */
+			return; /* the second pass reports the error */
 		}
 		reader.places[p_key] = PLACE_NAMED;
 		if (item.stop != ';')

@@ -24,14 +24,14 @@ static const struct partition **index_keys(const struct partitions *partitions)
 	return by_key;
 }
 
-/* A number's bytes, the lowest first: managers on hosts of any kind compare what comes of it. */
+/* A number's bytes, the lowest first: managers on hosts of any byte order compare the digests. */
 static void put_number(struct buffer *out, uint64_t number)
 {
 	for (unsigned i = 0; i < sizeof(number); i++)
 		buffer_append(out, &(const char){(char)(number >> 8 * i)}, 1);
 }
 
-/* All that a partition says: two are the same when these bytes are. */
+/* The bytes of all properties of a partition: equal partitions have equal bytes. */
 static void put_partition(struct buffer *out, const struct partition *partition)
 {
 	put_number(out, partition->p_key);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Addresses by getaddrinfo(), which is never allowed to resolve a name. */
+/* Addresses by getaddrinfo(), with flags that forbid it to resolve a name. */
 #include "lib/address.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 enum { PORT_TEXT = 8, MAPPED = 12, SITE = 8 };
 
-/* Before an address of IPv4 in its mapped form: RFC 4291, section 2.5.5.2. */
+/* Prefix of an IPv4 address in its mapped form: RFC 4291, section 2.5.5.2. */
 static const uint8_t mapped_prefix[MAPPED] = {[10] = 0xFF, [11] = 0xFF};
 
 /* Splits "10.0.0.1:1", "[::1]:1", "10.0.0.1", "::1". */
@@ -27,7 +27,7 @@ static bool address_split(const char *text, char host[STREAM_PEER_SIZE], char po
 	} else if (colon && strchr(text, ':') == colon) {
 		length = (size_t)(colon - text);
 	} else {
-		colon = NULL; /* none, or many: all of it is the host */
+		colon = NULL; /* no colon, or several: the whole text is the host */
 	}
 	if (length >= STREAM_PEER_SIZE || (colon && (!colon[1] || strlen(colon + 1) >= PORT_TEXT)))
 		return false;

@@ -35,15 +35,16 @@ enum {
 	READONLY_MAX_BYTES = 4 << 10, /* of a request on the read-only socket */
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,
-	OUTPUT_LOW_BYTES = 64 << 10, /* requests are begun below it */
-	STREAM_LOW_BYTES = 8 << 10,  /* streams are pulled below it, */
-	STREAM_PARTS = 8,	     /* and as often in a turn: some find little to tell of */
-	OUTPUT_MAX_BYTES = 32 << 20, /* with more than this waiting, a client does not read */
+	OUTPUT_LOW_BYTES = 64 << 10, /* below it, the next request begins */
+	STREAM_LOW_BYTES = 8 << 10,  /* below it, a stream is pulled, */
+	/* At most so often in a turn, because some steps write nothing. */
+	STREAM_PARTS = 8,
+	OUTPUT_MAX_BYTES = 32 << 20, /* above it, a client counts as not reading */
 	/* Of an unknown command, as far as an error message repeats it. */
 	NAME_MAX_CHARS = 63,
 	STALL_US = 60 * 1000000,
-	REQUEST_US = 60 * 1000000, /* from its first byte to its last */
-	ACCEPT_PAUSE_US = 1000000, /* when the process has no descriptor left */
+	REQUEST_US = 60 * 1000000, /* time from the first byte of a request to its last */
+	ACCEPT_PAUSE_US = 1000000, /* when the process has no free descriptor */
 };
 
 struct registration {
@@ -57,8 +58,8 @@ struct door {
 	struct control *control;
 	bool readonly;
 	size_t request_max_bytes;
-	char *path;   /* NULL: it is not there */
-	dev_t device; /* of the socket file, so that no other's is removed */
+	char *path;   /* NULL: the socket does not exist */
+	dev_t device; /* of the socket file, so that only our own file is removed */
 	ino_t inode;
 	int fd;
 	struct loop_fd *watch;
@@ -74,7 +75,7 @@ struct control {
 	size_t registration_count;
 	size_t output_max_bytes;
 	uint64_t stall_us;
-	uint64_t dropped; /* clients that did not read, or did not say all they began */
+	uint64_t dropped; /* dropped clients that did not read, or did not complete a request */
 	struct log_limit limit;
 };
 
@@ -86,20 +87,20 @@ struct client {
 	struct loop_fd *watch;
 	struct loop_deferred pump;
 	struct loop_timer stall; /* armed while output waits */
-	struct loop_timer half;	 /* armed while a request has begun and more of it is awaited */
+	struct loop_timer half;	 /* armed while a request is incomplete */
 	struct buffer in, out;
 	struct control_request *request; /* under way, or NULL */
 	bool skipping;			 /* the rest of a line that was too long */
-	bool ended;			 /* nothing more will come; it may still read */
-	bool gone;			 /* freed when the pump runs next */
+	bool ended;			 /* no more input; the client may still read */
+	bool gone;			 /* the next run of the pump frees it */
 };
 
 struct control_request {
-	struct client *client; /* NULL when it has gone */
+	struct client *client; /* NULL: the client is gone */
 	enum stream_step (*next)(void *source, struct buffer *part);
 	void (*finish)(void *source);
 	void *source;
-	bool resting; /* next() had nothing for now */
+	bool resting; /* next() returned STREAM_LATER */
 };
 
 /* Leaves the client to the pump, which frees it. */
@@ -154,7 +155,7 @@ static void line_end(struct client *client)
 	loop_defer(&client->pump);
 }
 
-/* An error names things that users and remote nodes have named, so it may not be UTF-8. */
+/* An error may contain names of users and remote nodes, so it may not be UTF-8. */
 static void write_error(struct client *client, const char *text)
 {
 	struct buffer *line = line_begin(client);
@@ -183,7 +184,7 @@ int control_gone(const struct control_request *request)
 	return !request->client || request->client->gone;
 }
 
-/* Its last line is written. */
+/* Its last line is complete. */
 static void request_end(struct control_request *request)
 {
 	struct client *client = request->client;
@@ -273,7 +274,7 @@ static bool is_streaming(const struct client *client)
 	return client->request && client->request->next && !client->request->resting;
 }
 
-/* One line, or none of it. */
+/* Appends one complete line, or nothing. */
 static enum stream_step stream_line(struct client *client)
 {
 	struct control_request *request = client->request;
@@ -433,7 +434,7 @@ static void client_free(struct client *client)
 	free(client);
 }
 
-/* One send() a time, so that a fast reader does not hold the loop. */
+/* One send() per call, so that a fast reader does not hold the loop. */
 static void client_flush(struct client *client)
 {
 	size_t length = buffer_length(&client->out);
@@ -457,8 +458,8 @@ static void client_flush(struct client *client)
 static void client_watch(struct client *client)
 {
 	size_t waiting = buffer_length(&client->out);
-	/* All of it may have gone since a stream was looked at: nothing else would pull it again.
-	 */
+	/* All output may have been sent since a stream was pulled, and no other event would pull it
+	 * again. */
 	uint32_t events = waiting || is_streaming(client) ? EPOLLOUT : 0;
 
 	if (!client->ended && !client->request && waiting < OUTPUT_LOW_BYTES &&
@@ -583,7 +584,7 @@ static uid_t user_with_most(const struct door *door)
 	return found;
 }
 
-/* The client of this user that has asked nothing for longest; else, if busy, the first. */
+/* The client of this user that is idle longest; else, if busy, the first. */
 static struct client *client_of(const struct door *door, uid_t user, bool busy)
 {
 	list_for_each (item, &door->clients) {
@@ -632,8 +633,8 @@ static void refuse_connection(int fd)
 	close(fd);
 }
 
-/* Out of descriptors, the socket would stay readable and keep the loop busy: look away for a while.
- */
+/* Without free descriptors the socket would stay readable and keep the loop busy: pause
+ * accepting. */
 static void accept_pause(struct door *door, int error)
 {
 	log_limited(

@@ -48,8 +48,8 @@ static int send_all(int fd, const char *bytes, size_t length)
 	return 0;
 }
 
-/* A daemon that refuses the connection answers and closes before it has read: what it said stands
- * in the socket even though sending failed. */
+/* A daemon that refuses the connection answers and closes without reading: its answer is in the
+ * socket although sending failed. */
 static int send_request(int fd, const json_t *request)
 {
 	char *text = json_dumps(request, JSON_COMPACT);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * GnuTLS, as far as keys that are derived from a secret need it. It refuses only where its
- * self-test failed or there is no memory: no key is better than a guessed one, so that ends the
- * process.
+ * GnuTLS's HMAC, for keys that are derived from a secret. It fails only if its self-test failed or
+ * there is no memory: then the process ends, because a wrong key is worse than no key.
  */
 #include "lib/crypto_hmac.h"
 

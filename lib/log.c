@@ -33,7 +33,7 @@
 enum {
 	TEXT_BYTES = 1024, /* longer lines are cut */
 	LINE_BYTES = 4096,
-	FIELD_BYTES = 320, /* a node description, all of it escaped */
+	FIELD_BYTES = 320, /* an escaped node description */
 	FIELDS_MAX = 12,
 };
 
@@ -81,7 +81,7 @@ void log_set_clock(uint64_t (*now_us)(void *ctx), void *ctx)
 	limit_clock_ctx = ctx;
 }
 
-/* libsystemd takes a missing journal for success and drops the line: ask its socket first. */
+/* libsystemd reports success without a journal and drops the line: check its socket first. */
 static bool journal_answers(void)
 {
 	const struct sockaddr_un address = {
@@ -248,7 +248,7 @@ line_add(struct line *line, const char *format, ...)
 	line->length += (size_t)length < room ? (size_t)length : room - 1;
 }
 
-/* The text, then how many like it were held back, then the subject in brackets. */
+/* The text, then the number of suppressed lines, then the subject in brackets. */
 static void compose(struct line *line, const char *text, uint64_t held_back,
 		    const struct fields *fields)
 {

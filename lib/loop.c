@@ -36,7 +36,7 @@ enum {
 
 /* A source that sd-event watches for us, with its state in the present round. */
 struct source {
-	struct list served; /* in loop->served when it has had its turn */
+	struct list served; /* in loop->served after its turn */
 	struct loop *loop;
 	sd_event_source *event_source;
 	int priority;
@@ -64,8 +64,8 @@ struct loop {
 	uint64_t clock_due_us; /* due time of the clock source; UINT64_MAX: none */
 	struct list served;
 	struct list signals;
-	uint64_t began_us;	    /* the present callback, by the monotonic clock */
-	uint64_t cpu_us, cpu_at_us; /* the thread's CPU time, as read then */
+	uint64_t began_us;	    /* start of the present callback, by the monotonic clock */
+	uint64_t cpu_us, cpu_at_us; /* the thread's CPU time at the last reading */
 	uint64_t slow_turns;
 	struct loop_turn *turns;
 	size_t num_turns;
@@ -133,7 +133,8 @@ static void account(struct loop *loop, const char *name)
 	if (used_us <= SLOW_US)
 		return;
 	loop->slow_turns++;
-	/* Nothing an operator could act on: weftctl status --json has the worst of each name. */
+	/* No log line for operators, who cannot change it: weftctl status --json has the worst of
+	 * each name. */
 	log_limited(&loop->slow_limit, LOG_DEBUG, NULL,
 		    "\"%s\" took %" PRIu64 " us of CPU time in one turn of the loop (more than %d)",
 		    name, used_us, SLOW_US);
@@ -172,8 +173,8 @@ static void round_end(struct loop *loop)
 	}
 }
 
-/* Notes that source has its turn now. A second turn means that nothing else was ready: a new round.
- */
+/* Records that source has its turn now. A second turn means that no other source was ready: a new
+ * round. */
 static void round_take(struct source *source)
 {
 	if (!list_empty(&source->served))
@@ -216,7 +217,7 @@ static void clock_arm(struct loop *loop)
 	sd_event_source_set_enabled(source, timer ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
 }
 
-/* Without these descriptors there is no daemon to speak of. */
+/* Without these descriptors the daemon cannot work. */
 static void must(int rc, const char *what)
 {
 	if (rc >= 0)
@@ -359,7 +360,7 @@ uint64_t loop_random(struct loop *loop)
 	return bits;
 }
 
-/* fn may remove the watch, so nothing of it is read afterwards. */
+/* fn may remove the watch, so it is not used afterwards. */
 static int fd_ready(sd_event_source *event_source, int fd, uint32_t events, void *arg)
 {
 	struct loop_fd *watch = arg;

@@ -38,7 +38,7 @@ static size_t home(const struct map *map, uint64_t key)
 	return hash(key) & (map->capacity - 1);
 }
 
-/* The slot that holds key, or the empty one where it would go. There is always an empty one. */
+/* The slot that holds key, or the empty slot for it. There is always an empty slot. */
 static struct map_slot *map_find_slot(const struct map *map, uint64_t key)
 {
 	size_t at = home(map, key);

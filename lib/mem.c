@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Allocation that never fails, and arenas. Every room allocates through here, on any thread; an
+ * Allocation that never fails, and arenas. All allocation goes through here, on any thread; an
  * arena belongs to the thread that uses it. An arena is a chain of blocks, each as large as all
  * before it together, so a big snapshot needs few of them; a reset keeps the blocks. Under
- * AddressSanitizer what an arena has not handed out is poisoned, so that a pointer kept across a
- * reset is found.
+ * AddressSanitizer free memory of an arena is poisoned, so that the use of a pointer kept across a
+ * reset is detected.
  */
 #include "lib/mem.h"
 
@@ -43,7 +43,7 @@ struct arena {
 	size_t total;
 };
 
-/* Writes no more than it must: the heap cannot be relied on any more. */
+/* Writes without allocation, because the heap is unusable now. */
 static void __attribute__((noreturn)) out_of_memory(void)
 {
 	fputs("out of memory, giving up\n", stderr);

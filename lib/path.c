@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Looks along a path: lib/path.h. Links are followed as open() does, but not looked into. */
+/* Checks the folders of a path: lib/path.h. Links are followed as open() does, but their own
+ * folders are not checked. */
 #include "lib/path.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lines of words. Two names for one key would let each speak for the other, so that is refused. */
+/* Parses lines of words. One key under two names is refused, because each peer could act as the
+ * other. */
 #include "lib/psk_file.h"
 
 #include <ctype.h>
@@ -12,10 +13,10 @@
 
 enum { FILE_MAX = 8192, WORDS_MAX = 3 };
 
-/* The name of a key without one, also that of older versions. */
+/* The name of a key without an identity, also in older versions. */
 static const char shared_identity[] = "weft";
 
-/* Where reading is. */
+/* The present position. */
 struct reading {
 	const char *path;
 	unsigned line; /* from 1 on */
@@ -199,7 +200,7 @@ int psk_file_read(const char *path, struct psk_list *out, char why[STREAM_WHY_SI
 	if (!error) {
 		text[size] = '\0';
 		if (memchr(text, '\0', size))
-			text[0] = '\0'; /* no text: no key is found in it */
+			text[0] = '\0'; /* no text: it contains no key */
 		error = psk_file_parse(path, text, &keys, why);
 	}
 	if (!error)

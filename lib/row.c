@@ -12,9 +12,8 @@ static void put_char(struct buffer *out, char c)
 	out->end++;
 }
 
-/* A comma where something stands before it in what is open. Of a value that has been written the
- * last byte is a quote, a digit, a letter or a closing bracket; a line feed ends what was before.
- */
+/* Writes a comma if the open object or array has a value before. The last byte of a value is a
+ * quote, a digit, a letter or a closing bracket; a line feed ends an earlier line. */
 static void row_put_name(struct buffer *out, const char *name)
 {
 	char last = buffer_length(out) ? out->bytes[out->end - 1] : '\n';

@@ -20,7 +20,7 @@ enum { OTHERS = S_IRWXG | S_IRWXO, FOLDER_MAX_BYTES = 80 };
 
 #define CHOWN_IT "chown it to the user that runs weftd (weft under systemd)"
 
-/* Where the refusals go: a long path must leave room for the reason. */
+/* Destination of refusals: a long path must leave room for the reason. */
 struct refusal {
 	const char *path;
 	char *why;

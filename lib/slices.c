@@ -9,11 +9,11 @@
 #include <limits.h>
 
 enum {
-	TURN_UNITS = 1000, /* some 0.2 us each, when nothing is in the processor's cache */
+	TURN_UNITS = 1000, /* some 0.2 us each, with cold caches */
 	RESTARTS_MAX = 5,
 };
 
-/* Whether all is done. */
+/* Whether all stages are done. */
 static bool slices_advance(struct slices *slices, unsigned units)
 {
 	unsigned done = 0;

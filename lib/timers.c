@@ -64,7 +64,7 @@ static void timers_sift_down(struct timers *timers, size_t place, struct loop_ti
 	timers_put(timers, place, timer);
 }
 
-/* Finds the right place for timer, given one where only it may be wrong. */
+/* Finds the place of timer in the heap, from place, the only wrong position. */
 static void timers_settle(struct timers *timers, size_t place, struct loop_timer *timer)
 {
 	if (place > 1 && earlier(timer, at(timers, place / 2)))

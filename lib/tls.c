@@ -34,7 +34,8 @@ enum {
 	PEER_SHARE = 4,		/* of a known peer's address, besides */
 	HANDSHAKE_US = 2000000, /* of an accepted session */
 	PATIENCE_US = 5000000,	/* to connect, and for the last bytes of a session that ends */
-	UNSENT_MS = 10000,	/* the kernel gives up on a peer that takes nothing for so long */
+	/* The kernel closes a connection whose peer reads nothing for so long. */
+	UNSENT_MS = 10000,
 	RECORD_BYTES = 16384,
 	RECORDS_A_TURN = 4,
 	ACCEPTS_A_TURN = 16,
@@ -51,15 +52,15 @@ struct tls {
 	struct loop *loop;
 	struct psk_list keys;
 	uint16_t port;
-	struct host peers[TLS_PEERS_MAX]; /* known ones */
+	struct host peers[TLS_PEERS_MAX]; /* addresses of known peers */
 	unsigned num_peers;
 	gnutls_psk_server_credentials_t server;
 	gnutls_psk_client_credentials_t client;
 	gnutls_priority_t priorities;
 	struct list sessions; /* the oldest first */
-	int listen_fd;	      /* -1: it does not listen */
+	int listen_fd;	      /* -1: no listener */
 	struct sockaddr_storage own;
-	socklen_t own_size; /* 0: it does not listen */
+	socklen_t own_size; /* 0: no listener */
 	struct loop_fd *listen_watch;
 	struct stream_listener listener;
 	struct loop_timer accept_again;
@@ -73,15 +74,15 @@ struct session {
 	struct tls *tls;
 	enum state state;
 	bool accepted;
-	struct host host; /* of an accepted session, the peer */
+	struct host host; /* the peer of an accepted session */
 	int fd;
 	struct loop_fd *watch;
 	gnutls_session_t gnutls;
 	struct loop_timer patience;
-	struct loop_deferred turn; /* something to send, or to be freed */
+	struct loop_deferred turn; /* for data to send, or to free it */
 	uint8_t *out;
 	size_t begin, end, room;
-	size_t offered; /* bytes that GnuTLS was given and has not sent: to be given again */
+	size_t offered; /* bytes that GnuTLS has but did not send: they are passed again */
 	bool low_told;
 };
 
@@ -102,7 +103,7 @@ static int tls_explain(char why[STREAM_WHY_SIZE], int error, const char *format,
 	return error;
 }
 
-/* An accepted session that has not proved to know a key. */
+/* An accepted session that has not proved that it knows a key. */
 static bool tls_is_stranger(const struct session *session)
 {
 	return session->accepted && session->state <= HANDSHAKE;
@@ -118,7 +119,7 @@ static void session_free(struct session *session)
 	free(session);
 }
 
-/* The socket is closed now, the rest goes in a turn of its own. */
+/* Closes the socket at once; the rest follows in a turn of its own. */
 static void tls_leave(struct session *session)
 {
 	session->state = GONE;
@@ -405,7 +406,7 @@ static void no_delay(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent_ms, sizeof(unsent_ms));
 }
 
-/* Takes the descriptor. NULL: it cannot be watched, and is closed. */
+/* Takes over the descriptor. NULL: it cannot be watched, and is closed. */
 static struct session *session_new(struct tls *tls, int fd, bool accepted)
 {
 	struct session *session = mem_zalloc(sizeof(*session));
@@ -430,7 +431,7 @@ static struct session *session_new(struct tls *tls, int fd, bool accepted)
 	    gnutls_priority_set(session->gnutls, tls->priorities) ||
 	    gnutls_credentials_set(session->gnutls, GNUTLS_CRD_PSK,
 				   accepted ? (void *)tls->server : (void *)tls->client))
-		abort(); /* out of memory: nothing else can be wrong */
+		abort(); /* out of memory: the only possible error */
 	gnutls_transport_set_int(session->gnutls, fd);
 	gnutls_session_set_ptr(session->gnutls, session);
 	no_delay(fd);
@@ -439,8 +440,8 @@ static struct session *session_new(struct tls *tls, int fd, bool accepted)
 	return session;
 }
 
-/* The peer knows this manager by the address of its ha_listen, so connections come from there where
- * the kernel can do it; where it cannot, they come from any. */
+/* The peer identifies this manager by the address of its ha_listen, so connections come from there
+ * if the kernel allows it; otherwise from any address. */
 static void bind_own(const struct tls *tls, int fd, const struct sockaddr *to)
 {
 	struct sockaddr_storage own = tls->own;
@@ -454,10 +455,10 @@ static void bind_own(const struct tls *tls, int fd, const struct sockaddr *to)
 	else
 		((struct sockaddr_in *)(void *)&own)->sin_port = 0;
 	if (bind(fd, (const struct sockaddr *)&own, tls->own_size))
-		return; /* the address is not there: the kernel chooses another one */
+		return; /* the address does not exist: the kernel chooses another */
 }
 
-/* A socket that connects; or -1, and the reason in why. */
+/* A connecting socket; or -1, and the reason in why. */
 static int tls_connect_to(const struct tls *tls, const struct addrinfo *to,
 			  char why[STREAM_WHY_SIZE])
 {
@@ -548,7 +549,7 @@ static struct rivals rivals_of(const struct tls *tls, const struct host *host, b
 	return rivals;
 }
 
-/* Whether a new handshake from host may begin, for which the oldest of its kind may have to end. */
+/* Whether a new handshake from host may begin; the oldest of its kind may have to end. */
 static bool make_place(struct tls *tls, const struct host *host)
 {
 	bool known = tls_is_peer(tls, host);
@@ -562,7 +563,7 @@ static bool make_place(struct tls *tls, const struct host *host)
 	return true;
 }
 
-/* Takes the descriptor. */
+/* Takes over the descriptor. */
 static void begin_handshake(struct tls *tls, int fd, const struct sockaddr *from, socklen_t size)
 {
 	struct host host = host_of(from);
@@ -583,8 +584,8 @@ static void begin_handshake(struct tls *tls, int fd, const struct sockaddr *from
 	memcpy(session->stream.peer, peer, sizeof(peer));
 }
 
-/* Out of descriptors, the socket would stay readable and keep the loop busy: look away for a while.
- */
+/* Without free descriptors the socket would stay readable and keep the loop busy: pause
+ * accepting. */
 static void accept_some(void *arg, uint32_t events)
 {
 	struct tls *tls = arg;
@@ -723,7 +724,7 @@ void tls_expect(struct stream_carrier *carrier, const char *address)
 		tls->num_peers++;
 }
 
-/* A handshake under way may have begun with a key that is revoked, so it begins again. */
+/* A handshake under way may use a revoked key, so it starts again. */
 void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys)
 {
 	struct tls *tls = container_of(carrier, struct tls, carrier);
@@ -755,7 +756,7 @@ struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, u
 	if (gnutls_priority_init(&tls->priorities, PRIORITIES, NULL) ||
 	    gnutls_psk_allocate_server_credentials(&tls->server) ||
 	    gnutls_psk_allocate_client_credentials(&tls->client))
-		abort(); /* out of memory: nothing else can be wrong */
+		abort(); /* out of memory: the only possible error */
 	gnutls_psk_set_server_credentials_function(tls->server, key_of_standby);
 	gnutls_psk_set_client_credentials_function(tls->client, own_key);
 	return &tls->carrier;

@@ -29,25 +29,25 @@
 #include "lib/mem.h"
 
 enum {
-	SLICES_MAX = 256, /* evens out unequal slices, and taking them costs nothing yet */
+	SLICES_MAX = 256, /* evens out unequal slices; taking a slice costs little */
 	WORKERS_MAX = 1024,
 };
 
 /* One work_parallel() under way; it lives on the stack of its caller. */
 struct section {
-	struct list link; /* in pool->sections while slices are left */
+	struct list link; /* in pool->sections while it has slices left */
 	void (*fn)(void *arg, size_t begin, size_t end);
 	void *arg;
 	size_t count;
 	size_t slice;	  /* length of a slice */
 	size_t begin;	  /* of the next slice */
-	unsigned helpers; /* workers that run a slice of it now */
+	unsigned helpers; /* workers that run one of its slices now */
 	pthread_cond_t helped;
 };
 
 struct work_pool {
-	pthread_mutex_t lock; /* guards all below up to stopping */
-	pthread_cond_t more;  /* a job or a section came, or the end */
+	pthread_mutex_t lock; /* guards all members below, up to stopping */
+	pthread_cond_t more;  /* a new job or section, or the end */
 	struct list jobs;     /* submitted, not begun */
 	struct list finished; /* run, done() not called */
 	struct list sections;
@@ -72,7 +72,7 @@ static bool section_take(struct section *section, size_t *begin, size_t *end)
 	return true;
 }
 
-/* Called with the lock held, which it gives up while the slice runs. */
+/* Called with the lock held; releases it while the slice runs. */
 static void section_help(struct work_pool *pool, struct section *section)
 {
 	size_t begin, end;
@@ -96,7 +96,7 @@ static void job_finished(struct work_pool *pool, struct work_job *job)
 	const uint64_t one = 1;
 
 	if (list_empty(&pool->finished) && write(pool->event_fd, &one, sizeof(one)) < 0)
-		abort(); /* cannot be: the counter is never near its limit */
+		abort(); /* impossible: the counter never reaches its limit */
 	list_push(&pool->finished, &job->link);
 }
 
@@ -126,7 +126,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* On the loop. done() may submit again; what it submits comes back in a later turn. */
+/* On the loop. done() may submit again; such a job completes in a later turn. */
 static void completions_ready(void *arg, uint32_t events)
 {
 	struct work_pool *pool = arg;

@@ -140,7 +140,7 @@ static void guids_store(uint8_t *to, const uint64_t *from, size_t count)
 		be64_store(to, *from++);
 }
 
-/* A gap is any number of bits: whole bytes, or few enough to be a number. */
+/* A gap has any number of bits: whole bytes, or few enough for a number. */
 static void gap_clear(const struct field *field, uint8_t *wire)
 {
 	if (field->bit % 8 == 0 && field->width % 8 == 0)

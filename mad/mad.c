@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Headers of management datagrams, to and from 256-byte buffers, and the names by which the log
- * calls methods and attributes. Used by everything that sends or receives a MAD: transactions, the
- * window, the SA, the software agents. The names are tables: what is not in them is "unknown",
- * which is no error, for a MAD from the wire may carry anything. Pure functions; any thread.
+ * Headers of management datagrams, to and from 256-byte buffers, and the names of methods and
+ * attributes for the log. Used by all code that sends or receives MADs: transactions, the window,
+ * the SA, the software agents. The names are tables: other values are "unknown", which is no error,
+ * because a received MAD may have any value. Pure functions; any thread.
  */
 #include "mad/mad.h"
 
@@ -20,7 +20,7 @@ enum {
 	RMPP_TYPE_DATA = 1,
 };
 
-/* Names of chapters 13.4.5 and 15.2.2; SubnAdm is put before those that the SA answers. */
+/* Names of chapters 13.4.5 and 15.2.2; methods of the SA get the prefix SubnAdm. */
 static const struct method_row {
 	uint8_t method, response;
 	const char *name, *sa_name;
@@ -101,7 +101,7 @@ static const struct attr_row sa_attrs[] = {
 	{RECORD_INFORM_INFO, "InformInfoRecord"},
 };
 
-/* Chapter 16.1.3 and 16.1.4, those that agents in use answer. */
+/* Chapters 16.1.3 and 16.1.4, those that agents in use support. */
 static const struct attr_row perf_attrs[] = {
 	{0x0010, "PortSamplesControl"},
 	{0x0011, "PortSamplesResult"},

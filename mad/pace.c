@@ -10,19 +10,19 @@
 
 enum {
 	TRIES = 3,
-	LENGTHS_ENOUGH = 2,    /* to see that a passage takes no time */
-	PASSAGE_MIN_US = 20,   /* less is lost in noise, and no manager sends so fast */
-	PASSAGE_MAX_US = 2500, /* no switch is known to need more, but adapters are */
-	BURST = 3,	       /* passages; the least buffers that are known hold 4 SMPs */
-	OWN_PERCENT = 150,     /* of the time for an answer: what has come back waits, too */
+	LENGTHS_ENOUGH = 2,    /* needed to conclude that a passage takes no time */
+	PASSAGE_MIN_US = 20,   /* shorter times are noise, and no manager sends so fast */
+	PASSAGE_MAX_US = 2500, /* no known switch needs more, but adapters do */
+	BURST = 3,	       /* passages; the smallest known buffers hold 4 SMPs */
+	OWN_PERCENT = 150,     /* of the time for an answer: received answers wait, too */
 	PERCENT = 100,
-	PERCENT_MIN = 6,   /* the passage was measured far too long */
+	PERCENT_MIN = 6,   /* the measured passage was far too long */
 	PERCENT_MAX = 200, /* or too short: the first switch is slower than the others */
-	FALLS_BY = 32,	   /* the charge, by one part in so many */
+	FALLS_BY = 32,	   /* the charge changes by this fraction */
 	RISES_BY = 16,
 	LOOK_AFTER = 8,	  /* answers */
 	LOOK_LATER = 512, /* after a loss */
-	PERCENT_LOW = 70, /* below it a loss shows that the charge has become too low */
+	PERCENT_LOW = 70, /* below it, a loss means that the charge is too low */
 	ONE = 256,	  /* SMP in the queue */
 	QUEUE_MAX = 16 * ONE,
 	QUEUE_NONE = 3 * ONE / 8,

@@ -82,7 +82,7 @@ unsigned mtu_bytes(uint8_t encoded)
 	return encoded >= 1 && encoded <= 5 ? 128U << encoded : 0;
 }
 
-/* The fastest encoding that the link can carry. That is the link's own rate, but for XDR at 12x: no
+/* The fastest encoding within the link's rate. It is the link's own rate, except for XDR at 12x: no
  * encoding for 2,400 Gb/s is known, so it counts as 1,600. */
 uint8_t port_rate(const struct port_info *info)
 {

@@ -63,9 +63,10 @@ struct txn_table {
 		void *ctx;
 	} handlers[CLASSES];
 	struct txn_stats stats;
-	struct txn_count counts[COUNTS_MAX]; /* the last row is for what finds no room */
+	/* The last row counts MADs for which there is no row. */
+	struct txn_count counts[COUNTS_MAX];
 	size_t num_counts;
-	struct map count_index; /* (class, method, attribute) to place in counts + 1 */
+	struct map count_index; /* (class, method, attribute) to index in counts + 1 */
 	void (*gone)(void *ctx, int error);
 	void (*back)(void *ctx);
 	void *gone_ctx;
@@ -128,7 +129,7 @@ static struct txn *slot_take(struct txn_table *table)
 		assert(table->num_slots < SLOTS_MAX);
 		txn = mem_zalloc(sizeof(*txn));
 		txn->table = table;
-		/* Not from 1: answers to a manager that ran before on this port must not match. */
+		/* Not from 1: answers to a previous manager on this port must not match. */
 		txn->generation = (uint16_t)loop_random(table->loop);
 		list_init(&txn->link);
 		loop_timer_init(&txn->watchdog, table->loop, "MAD watchdog", watchdog_expired, txn);
@@ -216,7 +217,7 @@ void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg)
 	for (size_t i = 0; i < table->num_slots; i++) {
 		struct txn *txn = table->slots[i];
 
-		/* The slot stays taken until its answer or time-out, which then find no done(). */
+		/* The slot stays in use until its answer or time-out, which then call no done(). */
 		if (txn->used && txn->done == done && txn->arg == arg)
 			txn->done = NULL;
 	}
@@ -287,7 +288,7 @@ static void received_answer(struct txn_table *table, const struct mad_header *he
 		table->stats.unmatched++;
 		return;
 	}
-	/* An answer to something else under our TID: not the answer. The time-out will tell. */
+	/* An answer to another request with our TID: ignored. The request will time out. */
 	if (!answers(txn, header) || size < MAD_SIZE) {
 		table->stats.malformed++;
 		return;

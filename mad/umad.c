@@ -36,17 +36,17 @@ enum {
 	AGENTS_MAX = 2,		/* of one descriptor */
 	BATCH = 32,		/* MADs read in one turn: an SMP's answer, or a request to the SA,
 				 * is up to 50 us of work */
-	LOOK_AGAIN_US = 500000, /* for a device that has gone */
-	READER_TURN_MS = 100,	/* how long a reader thread waits before it looks whether to stop */
+	LOOK_AGAIN_US = 500000, /* for a removed device */
+	READER_TURN_MS = 100,	/* how often a reader thread checks whether to stop */
 	RMPP_RETRIES = 3,
 	WHY_SIZE = 512,
 	BUFFER_KEPT = 1 << 20,	   /* a larger one is given back after use */
 	SEND_JOB_BYTES = 32 << 10, /* a thread sends longer messages: this is 164 segments */
-	RECEIVE_MAX = 64 << 20,	   /* a message beyond this is not ours to take */
-	TURN_BYTES = 256 << 10,	   /* after so many the next turn reads on: 8 MB take 4 ms */
+	RECEIVE_MAX = 64 << 20,	   /* longer messages are refused */
+	TURN_BYTES = 256 << 10,	   /* then the next turn continues: 8 MB take 4 ms */
 };
 
-/* One registration: the requests that come to us, by bit of the method. */
+/* One registration: the requests that we receive, by bit of the method. */
 struct agent_row {
 	uint8_t mgmt_class, class_version, rmpp_version;
 	uint8_t methods[6]; /* ends with 0 */
@@ -57,8 +57,8 @@ static const struct agent_row smp_agents[] = {
 	{CLASS_SUBN_LID, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}},
 };
 
-/* Reports are requests of our own in a class that we are registered for, of which kernels let 16 be
- * under way: an agent that only sends may have 128. */
+/* Reports are our requests in a class with a registration, of which kernels allow only 16 under
+ * way: an agent without receive methods may have 128. */
 enum { CLASS_SENDS_ONLY = 0 };
 
 static const struct agent_row gmp_agents[] = {
@@ -87,7 +87,7 @@ struct channel_kind {
 	const char *name;
 	const struct agent_row *rows;
 	unsigned num_rows;
-	int batch; /* so many MADs are read in one turn */
+	int batch; /* MADs read in one turn */
 	enum loop_priority priority;
 };
 
@@ -117,7 +117,7 @@ struct channel { /* one descriptor */
 	struct list queue; /* under lock */
 };
 
-struct send_job { /* a long message, given to the sender's thread */
+struct send_job { /* a long message for the sender's thread */
 	struct work_job job;
 	struct list link; /* in send jobs */
 	struct umad *umad;
@@ -134,14 +134,14 @@ struct umad {
 	struct loop *loop;
 	struct channel channels[CHANNELS];
 	bool open;
-	guid_t ports[1 + UMAD_OTHERS_MAX]; /* that may be used, the first first */
+	guid_t ports[1 + UMAD_OTHERS_MAX]; /* allowed ports, in order of preference */
 	unsigned num_ports;
-	struct loop_timer again; /* looks for one of them while the device is gone */
+	struct loop_timer again; /* looks for one of them while the device is removed */
 	struct log_limit again_limit;
-	unsigned refusals;	 /* to be opened, in a row */
+	unsigned refusals;	 /* failed attempts to open, in a row */
 	struct ib_user_mad *out; /* for sends */
 	size_t out_size;
-	struct work_pool *sender; /* NULL until there is something long */
+	struct work_pool *sender; /* NULL until the first long message */
 	struct list send_jobs;
 	struct log_limit send_job_limit;
 	int issm_fd;
@@ -226,7 +226,7 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 	return channel_send(channel, agent, umad->out, to, mad, size, timeout_ms);
 }
 
-/* Long messages: to copy 28 MB, and the kernel copies them once more, takes the better part of a
+/* Long messages: copying 28 MB, which the kernel copies once more, takes as long as most of a
  * sweep. A worker does that, one after the other. */
 
 static void send_job_free(struct send_job *send_job)
@@ -644,7 +644,7 @@ static enum fits choose_in_ca(const char *name, const struct umad_choice *choice
 	return best;
 }
 
-/* How well the best one fits. */
+/* How well a port fits. */
 static enum fits umad_find_port(const struct umad_choice *choice, struct transport_port *out)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
@@ -658,7 +658,7 @@ static enum fits umad_find_port(const struct umad_choice *choice, struct transpo
 	return best;
 }
 
-/* The first of them whose link is up, or else the first that is there. */
+/* The first of them with a physical link, else the first that exists. */
 static enum fits find_again(const struct umad *umad, struct transport_port *out)
 {
 	enum fits best = FITS_NOT;
@@ -777,7 +777,7 @@ static int open_channels(struct umad *umad, char *why, size_t why_size)
 	return error;
 }
 
-/* A device file may come later than the device, and its rights later still. */
+/* A device file may appear later than the device, and its rights later still. */
 static void umad_look_again(void *arg)
 {
 	struct umad *umad = arg;

@@ -22,19 +22,19 @@
 #include "mad/rtt.h"
 
 enum {
-	UNDER_WAY_MAX = 128, /* kernels hold back what an agent has beyond it */
+	UNDER_WAY_MAX = 128, /* kernels queue an agent's requests beyond this */
 	RETRIES_MAX = 96,    /* of them */
 	SIZE_START = 32,
 	SIZE_MIN = 4,
-	ROUND_MIN = 16, /* fewer answers show no share of losses */
+	ROUND_MIN = 16, /* with fewer answers, the share of losses is meaningless */
 	ROUTE_LENGTHS = HOPS_MAX + 2,
 	BY_LID = HOPS_MAX + 1, /* of unknown length */
 	OVERDUE_MIN_US = 250,
-	UNKNOWN_SHARE = 8, /* of the longest time-out, where no round trip is known */
+	UNKNOWN_SHARE = 8, /* of the longest time-out, if no round trip is known */
 	SEND_PAUSE_US = 10000,
 	PATIENCE_MAX_MS = 4000,
-	PATIENT_ATTEMPTS = 2, /* where each waits longer than others' last one */
-	TURNS_A_PUMP = 16,    /* of targets: most have nothing to send when all are woken */
+	PATIENT_ATTEMPTS = 2, /* if each waits longer than the last attempt of other targets */
+	TURNS_A_PUMP = 16,    /* of targets: most have no request when all are woken */
 };
 
 #define PACE_AGE_US UINT64_C(600000000)
@@ -46,10 +46,10 @@ struct flight {		  /* a request, waiting or under way */
 	struct smp_request request;
 	unsigned attempt;
 	bool sent;
-	bool on_wire; /* counts against the window and at the gates */
-	bool alone;   /* nothing else was under way to its target when it was sent */
+	bool on_wire; /* counts in the window and at the gates */
+	bool alone;   /* no other request to its target was under way when it was sent */
 	uint8_t subtree;
-	uint8_t length; /* of its route: the place in window->rtt */
+	uint8_t length; /* the index of its route in window->rtt */
 	uint64_t sent_us, overdue_us;
 };
 
@@ -61,7 +61,7 @@ struct window {
 	struct list spare; /* flights to use again */
 	struct list wire;  /* flights that will be overdue */
 	unsigned on_wire;  /* flights, with those over routes of unknown speed */
-	unsigned size;	   /* so many may be on the wire */
+	unsigned size;	   /* limit of requests on the wire */
 	struct {
 		unsigned answers, losses;
 	} round;
@@ -70,20 +70,20 @@ struct window {
 	struct window_gate retries, subtree[PORT_MAX + 1];
 	struct rtt rtt[ROUTE_LENGTHS];
 	struct pace pace;
-	bool quiet; /* until nothing is on the wire, or the next call, nothing is sent */
+	bool quiet; /* nothing is sent until the wire is empty, or until the next call */
 	size_t load;
 	bool active; /* a request was submitted since the last idle call */
 	struct loop_deferred pump;
 	struct loop_timer overdue;
-	struct loop_timer next_call; /* the pace, or a way that is measured, lets no more go yet */
-	struct loop_timer pause;     /* a send failed: the kernel is short of something */
+	struct loop_timer next_call; /* the pace, or a measurement, delays the next request */
+	struct loop_timer pause;     /* a send failed: the kernel lacks a resource */
 	bool pausing;
 	loop_fn *idle;
 	void *idle_arg;
 	struct window_stats stats;
 };
 
-/* Nothing is sent for some time: to try again at once would use up every attempt. */
+/* Pauses sending: immediate retries would use up all attempts. */
 static void begin_pause(struct window *window)
 {
 	window->pausing = true;
@@ -132,7 +132,7 @@ static void stand_in_round(struct window_target *target)
 	loop_defer(&target->window->pump);
 }
 
-/* A target stands in the round while it may have something to send and has room. */
+/* A target is in the round while it may have requests and has room. */
 static void target_ready(struct window_target *target)
 {
 	struct window *window = target->window;
@@ -180,7 +180,7 @@ static void target_wake_next(struct window_target *target)
 		gate_wake(gate);
 }
 
-/* The gate before which the flight has to wait, or NULL. */
+/* The gate at which the flight has to wait, or NULL. */
 static struct window_gate *closed_gate(struct window *window, const struct flight *flight,
 				       const struct smp_route *route)
 {
@@ -193,8 +193,8 @@ static struct window_gate *closed_gate(struct window *window, const struct fligh
 	return route->subtree && subtree->passed >= subtree->limit ? subtree : NULL;
 }
 
-/* An SMP that is to show how long its way is must not stand behind others, nor they behind it. That
- * lasts no longer than the shortest time-out, for it may be lost. */
+/* An SMP that measures a round trip must be alone on its way. That lasts no longer than the
+ * shortest time-out, because it may be lost. */
 static void begin_quiet(struct window *window, unsigned hops)
 {
 	pace_try(&window->pace, hops);
@@ -265,7 +265,7 @@ static void flight_leave_wire(struct flight *flight)
 	loop_defer(&window->pump);
 }
 
-/* Flights that were answered have left the list since the timer was armed. */
+/* Flights that were answered left the list after the timer was armed. */
 static void window_overdue(void *arg)
 {
 	struct window *window = arg;
@@ -282,7 +282,7 @@ static void window_overdue(void *arg)
 	}
 }
 
-/* How wide the window is */
+/* The width of the window */
 
 static void resize(struct window *window, unsigned size)
 {
@@ -292,7 +292,7 @@ static void resize(struct window *window, unsigned size)
 	window->size = size < SIZE_MIN ? SIZE_MIN : size;
 	if (window->size > total || window->limits.fixed)
 		window->size = total;
-	/* A subtree that is slow or loses packets leaves room for the others. */
+	/* A subtree that is slow or loses packets must not use all places. */
 	for (size_t i = 1; i < ARRAY_SIZE(window->subtree); i++)
 		window->subtree[i].limit = (window->size + 1) / 2;
 	window->stats.size = window->size;
@@ -380,7 +380,7 @@ static void flight_end(struct flight *flight)
 		gate_leave(&window->retries);
 }
 
-/* The last thing done with a flight: the caller must not touch it, nor its target, afterwards. */
+/* Ends a flight: the caller must not use it, nor its target, afterwards. */
 static void flight_finish(struct flight *flight, const struct smp_answer *answer)
 {
 	struct window_target *target = flight->target;
@@ -427,8 +427,8 @@ static unsigned way_of(const struct flight *flight)
 	return flight->request.way + (flight->request.once ? 0 : flight->attempt);
 }
 
-/* Doubled with every other attempt. The last one waits in full: what a device needs that does other
- * things at times is not to be seen from others' haste. */
+/* Doubled with every other attempt. The last attempt always waits in full, because the delay of a
+ * busy device cannot be estimated from others' round trips. */
 static unsigned attempt_timeout_ms(const struct flight *flight)
 {
 	const struct window *window = flight->target->window;
@@ -473,7 +473,8 @@ static void flight_start(struct flight *flight, const struct smp_route *route)
 		  flight);
 }
 
-/* Another attempt takes its turn as any other request, but before what its target has besides. */
+/* A further attempt takes its turn as any other request, but before other requests of its
+ * target. */
 static void flight_try_again(struct flight *flight)
 {
 	struct window_target *target = flight->target;
@@ -501,7 +502,7 @@ static void flight_completed(void *arg, const struct txn_result *result)
 		begin_pause(flight->target->window);
 	if (result->error == -ETIMEDOUT && flight->attempt + 1 >= attempts_of(flight))
 		target_note_silence(flight->target, attempt_timeout_ms(flight));
-	/* Also when the send itself failed: the kernel may have been short of memory. */
+	/* Also if the send itself failed: the kernel may have lacked memory. */
 	if (result->error && flight->attempt + 1 < attempts_of(flight) && !flight->request.once) {
 		flight_try_again(flight);
 		return;
@@ -513,7 +514,7 @@ static void flight_completed(void *arg, const struct txn_result *result)
 	flight_finish(flight, &answer);
 }
 
-/* The next request of a target: what was queued, then what its source gives. */
+/* The next request of a target: from its queue, else from its next(). */
 static struct flight *target_next(struct window_target *target)
 {
 	struct list *link = list_pop(&target->queue);
@@ -534,7 +535,7 @@ static bool is_obsolete(const struct flight *flight)
 	       !request->may_repeat(request->owner, request->subject);
 }
 
-/* Sends the next request of a target whose turn it is, if it has one and no gate is closed. */
+/* Sends the next request of a target in its turn, if it has a request and no gate is closed. */
 static void target_turn(struct window_target *target)
 {
 	struct window *window = target->window;
@@ -544,7 +545,7 @@ static void target_turn(struct window_target *target)
 	bool obsolete;
 
 	if (!target_has_room(target))
-		flight = NULL; /* comes back when one of its requests completes */
+		flight = NULL; /* it returns to the round when one of its requests completes */
 	else
 		flight = target_next(target);
 	obsolete = flight && is_obsolete(flight);

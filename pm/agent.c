@@ -20,7 +20,7 @@ struct spot {
 	guid_t guid;
 	lid_t lid;
 	uint8_t first, last;
-	int32_t sw; /* the switch itself, or that of the end port; -1: none */
+	int32_t sw; /* the switch, or that of the end port; -1: none */
 	struct node_facts *facts;
 };
 
@@ -39,7 +39,7 @@ static struct spot spot_of(const struct snapshot *snapshot, size_t place)
 	}
 }
 
-/* The SL from our own port to there, which is also that of the answers. */
+/* The SL from our own port to the agent, which its answers also use. */
 static uint8_t sl_to(const struct view *view, int32_t sw)
 {
 	const struct snapshot *snapshot = view->topology;
@@ -100,7 +100,7 @@ static int pm_agent_order(const struct pm_agent *agent, bool is_switch, guid_t g
 	return agent->guid < guid ? -1 : agent->guid > guid;
 }
 
-/* The agent that was there before, if it has the same ports. Both lists have one order. */
+/* The previous agent, if it has the same ports. Both lists have the same order. */
 static struct pm_agent *take_old(struct pm_agents *agents, const struct spot *spot)
 {
 	struct pm_agent *agent;
@@ -129,7 +129,7 @@ void pm_agents_cancel(struct pm_agents *agents)
 	agents->next_count = 0;
 }
 
-/* This is one turn of the loop; mostly all are still there, and then none is looked at. */
+/* Runs in one turn of the loop: usually all agents remain, and then none is examined. */
 static void change_over(struct pm_agents *agents)
 {
 	agents->merges++;
@@ -226,7 +226,7 @@ struct mad_addr pm_agent_address(const struct pm_agent *agent)
 				 .pkey_index = agent->pkey_index};
 }
 
-/* Our own port's index of a P_Key, whichever membership; -1: it has none. */
+/* Our own port's index of a P_Key, with any membership; -1: it is not there. */
 static int pkey_index_of(const struct snapshot *snapshot, pkey_t p_key)
 {
 	const struct node_facts *facts =
@@ -240,11 +240,11 @@ static int pkey_index_of(const struct snapshot *snapshot, pkey_t p_key)
 		if ((keys->key[i] & PKEY_NUMBER) == (p_key & PKEY_NUMBER))
 			return i;
 	}
-	/* Index 0 is the default partition's before anything else was read. */
+	/* Before the table was read, index 0 is assumed to have the default partition's key. */
 	return (p_key & PKEY_NUMBER) == PKEY_NUMBER ? 0 : -1;
 }
 
-/* Where RedirectLID is 0, RedirectGID names the port (13.4.8.1). */
+/* If RedirectLID is 0, RedirectGID identifies the port (13.4.8.1). */
 static lid_t redirect_lid(const struct class_redirect *to, const struct snapshot *snapshot)
 {
 	int32_t end;

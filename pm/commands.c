@@ -103,10 +103,10 @@ struct errors {
 	struct pm *pm;
 	struct control_request *request;
 	struct pm_survey *survey;
-	size_t ports, links; /* told */
+	size_t ports, links; /* already written */
 };
 
-/* False: the port is not there any more. */
+/* False: the port has disappeared. */
 static bool error_row(const struct errors *errors, const struct pm_key *key, struct buffer *part)
 {
 	struct pm_agent *agent;
@@ -301,7 +301,7 @@ void pm_end_commands(struct pm *pm)
 	}
 }
 
-/* The place in the view that answers for a node's port; -1 and the request has failed. */
+/* The index in the view of the agent for a node's port; -1: the request was failed. */
 static int64_t perf_find_place(const struct view *view, struct control_request *request,
 			       const char *name, unsigned num)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Errors and PortXmitWait of a read, whichever attribute they came with. */
+/* Errors and PortXmitWait of a read, from either attribute. */
 struct shown_errors {
 	uint64_t error[PORT_ERRORS], wait;
 };
@@ -52,7 +52,7 @@ static void begin_traffic(struct pm_port *port, bool wide)
 		port->rate[i] = -1;
 }
 
-/* PortCounters and PortCountersExtended are reset apart, so what the one said is no base for the
+/* PortCounters and PortCountersExtended are reset separately, so values of one are no base for the
  * other. */
 static void take_traffic(struct pm_port *port, const uint64_t now[TRAFFIC_SHORT], bool wide,
 			 uint64_t now_us)
@@ -70,7 +70,7 @@ static void take_traffic(struct pm_port *port, const uint64_t now[TRAFFIC_SHORT]
 	port->traffic_us = now_us;
 }
 
-/* As with traffic: what was known from the other attribute is no base. */
+/* As with traffic: values from the other attribute are no base. */
 static void begin_errors(struct pm_port *port, bool wide)
 {
 	port->wide_errors = wide;
@@ -169,7 +169,7 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 	take_errors(port, &errors, false, taking, news);
 	if (!taking->wide)
 		take_traffic(port, traffic, false, taking->now_us);
-	/* The read after a reset belongs to the one before it. */
+	/* The read after a reset belongs to the read before it. */
 	if (!taking->was_reset)
 		counters_judge(port, taking, news);
 	news->reset = to_reset(port, taking);

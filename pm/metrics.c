@@ -21,12 +21,12 @@ struct metrics {
 	struct pm *pm;
 	struct control_request *request;
 	struct pm_survey *survey;
-	char *head; /* NULL: told */
+	char *head; /* NULL: written */
 	size_t told, bytes, left_out;
 	bool own_told, end_told;
 };
 
-struct text { /* that grows */
+struct text { /* a growing stream */
 	char *bytes;
 	size_t size;
 	FILE *file;
@@ -102,7 +102,7 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 	text_end(metrics, &text, part);
 }
 
-/* A label's value: what would end it is escaped. */
+/* Escapes characters that would end a label's value. */
 static void put_label(FILE *file, const char *value)
 {
 	for (; *value; value++) {
@@ -130,7 +130,7 @@ static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
 	}
 }
 
-/* Some ports; false when there are none or no room any more. */
+/* Writes some ports; false: there are no more, or no room. */
 static bool ports_part(struct metrics *metrics, struct buffer *part)
 {
 	const struct pm_survey *survey = metrics->survey;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One performance manager: its parts are made, wired together and taken apart here. */
+/* Creates, connects and frees the parts of a performance manager. */
 #include "pm/pm.h"
 
 #include <stdlib.h>

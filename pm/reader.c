@@ -17,7 +17,7 @@
 
 enum {
 	ATTEMPTS = 3,
-	TIMEOUT_MS = 500, /* of the first attempt; each further one waits twice as long */
+	TIMEOUT_MS = 500, /* of the first attempt; it doubles with each further attempt */
 	REDIRECTS_MAX = 4,
 	CLASS_VERSION = 1,
 };

@@ -21,7 +21,7 @@ static const struct port_info *info_of(const struct node_facts *facts, uint8_t n
 		       : NULL;
 }
 
-/* Each cable between switches is looked at from the switch of the lower index. */
+/* Each cable between switches is examined from the switch with the lower index. */
 static bool is_slow(const struct snapshot *snapshot, uint32_t sw, uint8_t num)
 {
 	const struct snap_link *link = snap_link(snapshot, sw, num);

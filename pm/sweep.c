@@ -157,7 +157,7 @@ static void pm_sweep_finish(struct pm *pm)
 	pm_tell_waiters(pm, 0);
 }
 
-/* Gives an idle reader the next agent; false when there is none. */
+/* Gives an idle reader the next agent; false: there is none. */
 static bool start_next(struct pm *pm)
 {
 	struct pm_reader *reader;

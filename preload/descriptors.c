@@ -81,7 +81,7 @@ int dup(int fd)
 	return copy;
 }
 
-/* These close what the copy's number was before, if they succeed. */
+/* These close the former descriptor with the copy's number, if they succeed. */
 static int descriptor_replaced(int fd, int copy)
 {
 	if (copy >= 0 && copy != fd) {

@@ -21,11 +21,11 @@
 enum { DEVICES_MAX = 1024, FDS_MAX = 65536 };
 
 static struct device devices[DEVICES_MAX + 1]; /* from 1 */
-/* By descriptor: the device that it is, or 0. */
+/* By descriptor: its device, or 0. */
 static _Atomic uint16_t device_of_fd[FDS_MAX];
 
-/* A child of vfork() has its parent's memory, and so this table, but descriptors of its own: what
- * it closes or copies before exec() changes nothing here. */
+/* A child of vfork() has its parent's memory, and so this table, but descriptors of its own: its
+ * close() or dup() before exec() must not change the table. */
 static pid_t table_owner;
 
 static void own_table(void)
@@ -68,8 +68,8 @@ static struct device *device_take(void)
 	return NULL;
 }
 
-/* Maps rings, or nothing (file -1), where the device's were before, so that a thread that is still
- * in a read() of that one finds memory there. */
+/* Maps rings, or empty memory (file -1), in place of the device's former rings, so that a thread in
+ * a read() of the former device still finds memory there. */
 static int device_map(struct device *device, int file)
 {
 	int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
@@ -101,7 +101,8 @@ static void init_locks(struct device_locks *locks)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-/* The file of the rings has to be as long as they are and stay so, or touching them would kill. */
+/* The file of the rings must have their length and keep it, or access to them would end the
+ * process. */
 static int device_init(struct device *device, enum wire_kind kind, uint32_t id, int file)
 {
 	struct stat st;
@@ -131,7 +132,7 @@ static void device_put(int fd, struct device *device)
 	atomic_store_explicit(&device_of_fd[fd], device - devices, memory_order_release);
 }
 
-/* Linux opens a device with these flags only; a connection is made without them. */
+/* Linux accepts only these flags for a device; a connection does not need them. */
 static int take_flags(int fd, int flags)
 {
 	if (!(flags & O_CLOEXEC) && next()->fcntl(fd, F_SETFD, 0))
@@ -330,7 +331,8 @@ int device_ioctl(struct device *device, int fd, unsigned long request, void *arg
 			errno = before;
 			return err ? device_fails(err) : 0;
 		}
-	/* Those that are for any descriptor are a connection's too; the rest it would misread. */
+	/* Operations for any descriptor also apply to a connection; it would misinterpret the
+	 * others. */
 	if (request == FIONBIO || request == FIOCLEX || request == FIONCLEX || request == FIOASYNC)
 		return next()->ioctl(fd, request, argument);
 	return device_fails(-ENOTTY);

@@ -26,7 +26,7 @@ enum {
 	HEADER_SIZE = sizeof(struct ib_user_mad_hdr),
 	SHORT_HEADER_SIZE = sizeof(struct ib_user_mad_hdr_old),
 	MAD_SIZE = 256,
-	RMPP_HEADER_SIZE = 36, /* with the header of the MAD; less cannot be written */
+	RMPP_HEADER_SIZE = 36, /* with the header of the MAD; shorter writes are refused */
 	CLASS_OFFSET = 1,
 	RMPP_FLAGS_OFFSET = 26,
 	RMPP_ACTIVE = 1,
@@ -77,7 +77,8 @@ static int send_token(int fd)
 	return 0;
 }
 
-/* Waits for it if need be: it has been promised. At the end of the connection it will not come. */
+/* Takes the token, and waits for it if needed, because it was announced. At the end of the
+ * connection it does not arrive. */
 static void take_token(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -89,7 +90,7 @@ static void take_token(int fd)
 
 /* Reading */
 
-/* A header as this program knows it, which differs in how long it is. */
+/* A header in the program's form, which may be shorter. */
 static void put_header(const uint8_t *from, size_t header_size, char *buf)
 {
 	struct ib_user_mad_hdr header;
@@ -100,7 +101,7 @@ static void put_header(const uint8_t *from, size_t header_size, char *buf)
 	memcpy(buf, &header, header_size);
 }
 
-/* Reads what is behind the header in a file that is done with then. */
+/* Reads the part after the header from a file, and closes it. */
 static int mads_read_file(int file, char *mad, size_t size)
 {
 	size_t done = 0;
@@ -161,7 +162,7 @@ static ssize_t mads_give(struct device *device, struct ring_record record, const
 	return header + size;
 }
 
-/* The bytes read, or -errno; -EAGAIN when nothing is there. */
+/* The bytes read, or -errno; -EAGAIN: there is no record. */
 static ssize_t read_one(struct device *device, int fd, char *buf, size_t count)
 {
 	struct ring *ring = &device->rings->to_program;
@@ -182,9 +183,9 @@ static ssize_t read_one(struct device *device, int fd, char *buf, size_t count)
 	return got;
 }
 
-/* Waits for a record, unless the descriptor is not to block: -EAGAIN then. -EIO at the end of the
- * connection, as of a device that was pulled. By poll(), for of several that wait in recv() for a
- * token which they do not take, only one would wake. */
+/* Waits for a record; -EAGAIN for a non-blocking descriptor. -EIO at the end of the connection, as
+ * for a device that was pulled. It uses poll(), because of several threads in recv() for a token
+ * that they do not take, only one would wake. */
 static int wait_readable(int fd)
 {
 	struct pollfd ready = {.fd = fd, .events = POLLIN};
@@ -293,8 +294,8 @@ static int wait_for_room(struct ring *ring, uint32_t head, int fd)
 	return poll(&ready, 1, 0) > 0 && (ready.revents & (POLLHUP | POLLERR)) ? -EIO : 0;
 }
 
-/* A write() to a device never fails for want of room: while the server is behind, it does not
- * return. -EAGAIN: there is none now. */
+/* A write() to a device never fails for lack of room: it blocks while the server is behind. Returns
+ * -EAGAIN if there is no room now. */
 static int put_record(struct device *device, int fd, const struct ib_user_mad_hdr *header,
 		      const uint8_t *mad, size_t size)
 {
@@ -342,7 +343,7 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 
 	if (device->kind != WIRE_UMAD || count < size + RMPP_HEADER_SIZE)
 		return mads_fail(-EINVAL);
-	/* The ring would still take it. */
+	/* The ring has room for it. */
 	if (atomic_load_explicit(&device->gone, memory_order_relaxed))
 		return fails_gone(device);
 	memcpy(&header, buf, size);

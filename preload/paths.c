@@ -93,8 +93,8 @@ int __openat64_2(int dir, const char *path, int flags)
 	OPEN(path, flags, next()->__openat64_2(dir, path, flags));
 }
 
-/* A wrapper of one of the other functions: its type, name, parameters, what it returns when the
- * path is ours and cannot be found, and its arguments. */
+/* A wrapper of another function: its type, name, parameters, its result for a path of the
+ * simulation that does not exist, and its arguments. */
 #define WRAP(type, name, parameters, failed, arguments) \
 	type name parameters                            \
 	{                                               \

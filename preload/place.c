@@ -25,7 +25,7 @@ enum { PLACE_FD_MIN = 900 };
 
 struct folder {
 	int fd;
-	ino_t inode; /* of the socket: tells whether fd is still it */
+	ino_t inode; /* of the socket: shows whether fd is still this socket */
 	size_t length;
 	char path[WIRE_PATH_SIZE];
 };
@@ -34,7 +34,8 @@ struct folder {
  * few. */
 static _Atomic(struct folder *) current;
 
-/* infiniband_verbs is the simulation's too, so that a real device does not show: it has none. */
+/* infiniband_verbs belongs to the simulation, too, and is empty, so that a real device does not
+ * appear. */
 static const char *const places[] = {
 	"/sys/class/infiniband",
 	"/sys/class/infiniband_mad",
@@ -42,7 +43,7 @@ static const char *const places[] = {
 	"/dev/infiniband",
 };
 
-/* Whether path is this place or something in it. */
+/* Whether path is this place or inside it. */
 static bool within(const char *path, const char *place)
 {
 	size_t length = strlen(place);

@@ -83,8 +83,8 @@ static int wait_for_message(int fd)
 	return count ? 0 : -ETIMEDOUT;
 }
 
-/* A message of this size and, if asked for, the file with it (else -1). Only a wait for an issm
- * device may last, and be interrupted: that is where Linux blocks too. */
+/* Receives a message of this size and, if requested, the file with it (else -1). Only a wait for an
+ * issm device may last long, and be interrupted, as in Linux. */
 static int server_receive(int fd, void *bytes, size_t size, bool may_last, int *file)
 {
 	struct iovec part = {bytes, size};
@@ -126,7 +126,7 @@ static int server_greet(int fd, const struct wire_hello *hello, struct wire_welc
 	return 0;
 }
 
-/* Connects, greets; says what is wrong with the server, if anything. */
+/* Connects and exchanges hello and welcome; reports an error of the server. */
 static int server_reach(int fd, const struct wire_hello *hello, struct wire_welcome *welcome,
 			int *file)
 {
@@ -138,7 +138,7 @@ static int server_reach(int fd, const struct wire_hello *hello, struct wire_welc
 	    (int)sizeof(address.sun_path))
 		err = -ENAMETOOLONG;
 
-	/* This holds connect() back from waiting for ever; no send relies on blocking. */
+	/* Prevents connect() from blocking forever; no send needs to block. */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (!err && connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		err = -errno;

@@ -44,7 +44,7 @@ static bool is_node(const struct searching *s, guid_t guid)
 	return absent_is_switch(s, guid) || absent_is_host(s, guid);
 }
 
-/* GUIDs stand step bytes apart. */
+/* GUIDs are step bytes apart. */
 static void absent_look(struct searching *s, const char *option, const char *kind,
 			const guid_t *guids, size_t step, uint32_t count,
 			bool (*there)(const struct searching *s, guid_t guid))

@@ -36,7 +36,7 @@ static int by_way(const void *left, const void *right)
 	return a->port - b->port;
 }
 
-/* Finds among the live ones, then among those that are only remembered. */
+/* Searches the live switches, then the remembered switches. */
 int32_t cabling_find(const struct cabling *cabling, guid_t guid)
 {
 	const struct {
@@ -56,7 +56,7 @@ int32_t cabling_find(const struct cabling *cabling, guid_t guid)
 	return -1;
 }
 
-/* Every cable between two different switches, as its live ends tell it. */
+/* Every cable between two different switches, as its live ends report it. */
 static uint32_t collect_cables(const struct snapshot *snapshot, struct cable *cables)
 {
 	uint32_t count = 0;
@@ -79,7 +79,7 @@ static uint32_t collect_cables(const struct snapshot *snapshot, struct cable *ca
 	return count;
 }
 
-/* Makes the switches: live ones, then those that only cables name. */
+/* Makes the switches: live switches, then those that only cables name. */
 static void add_switches(struct cabling *cabling, const struct snapshot *snapshot,
 			 const struct cable *cables, uint32_t count)
 {
@@ -165,7 +165,7 @@ static void add_remembered_ways(struct cabling *cabling, uint32_t live_ways)
 	}
 }
 
-/* How many hosts a switch that is gone had, as its neighbours knew it. */
+/* The number of hosts of an absent switch, as its neighbours remember it. */
 static void recall_places(struct cabling *cabling, const struct snapshot *snapshot)
 {
 	for (uint32_t s = 0; s < cabling->num_live; s++) {

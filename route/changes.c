@@ -7,7 +7,8 @@
 
 #include "lib/mem.h"
 
-enum { WORTHWHILE = 64, FEW = 1024 }; /* of so many entries one may differ, or so many do */
+/* More differing entries than one in so many count as too many. */
+enum { WORTHWHILE = 64, FEW = 1024 };
 
 static bool comparable(const struct snapshot *was, const struct snapshot *is)
 {
@@ -35,7 +36,7 @@ static bool changes_same_link(const struct snapshot *was, const struct snapshot 
 	return a->sw == b->sw && route_end_guid(was, a->end) == route_end_guid(is, b->end);
 }
 
-/* Adds what one switch sends elsewhere; false when the list is full. */
+/* Adds the changed entries of a switch; false: the list is full. */
 static bool changes_add_switch(const struct snapshot *was, const struct lft *before,
 			       const struct snapshot *is, const struct lft *after, uint32_t s,
 			       size_t room, struct route_changes *changes)

@@ -30,7 +30,7 @@
 enum {
 	STEP_ARRIVED = INT32_MAX,
 	STEP_LOST = STEP_ARRIVED - 1,
-	COLUMNS = 32, /* that are made at a time */
+	COLUMNS = 32, /* that are built at a time */
 };
 
 enum verdict { UNKNOWN, ON_THE_WAY, ARRIVES, LOST, LOOPS };
@@ -44,13 +44,13 @@ struct tally {
 struct check {
 	const struct snapshot *snapshot;
 	const struct routes *routes;
-	uint32_t *island;    /* by switch: the lowest switch that links connect it with */
+	uint32_t *island;    /* by switch: the lowest connected switch */
 	uint32_t *leads_to;  /* by port, as links: a switch or STEP_LOST */
-	lid_t *lids;	     /* to be judged */
+	lid_t *lids;	     /* to be checked */
 	struct tally *tally; /* by LID */
 };
 
-/* Where a packet goes that does not go to another switch. */
+/* The step of an entry that leads to no other switch. */
 static uint32_t last_step(const struct snapshot *snapshot, uint32_t s, uint8_t port,
 			  struct snap_owner owner)
 {
@@ -84,7 +84,7 @@ static void make_columns(const struct check *check, const lid_t *lids, uint32_t 
 	}
 }
 
-/* Judges every switch on the way from s that no walk has passed yet. */
+/* Checks every switch on the way from s that no walk has visited. */
 static void check_judge_from(const uint32_t *column, uint32_t s, uint8_t *verdict, uint32_t *trail)
 {
 	uint32_t length = 0, next = s;
@@ -103,7 +103,7 @@ static void check_judge_from(const uint32_t *column, uint32_t s, uint8_t *verdic
 		verdict[trail[--length]] = end;
 }
 
-/* A circle is a fault wherever it is; a LID that is not reached only where links lead to it. */
+/* A loop is always a fault; an unreached LID only if links lead to it. */
 static void judge_lid(const struct check *check, lid_t lid, const uint32_t *column,
 		      uint8_t *verdict, uint32_t *trail)
 {
@@ -213,7 +213,7 @@ static bool same_owner(const struct snapshot *a, const struct snapshot *b, lid_t
 	return was.sw == is.sw && route_end_guid(a, was.end) == route_end_guid(b, is.end);
 }
 
-/* Whether a packet for a LID gets there from one switch. */
+/* Whether a packet for a LID from a switch arrives. */
 static bool check_arrives(const struct check *check, uint32_t s, lid_t lid)
 {
 	const struct snapshot *snapshot = check->snapshot;

@@ -48,7 +48,7 @@ static void compare_rows(void *arg, size_t begin, size_t end)
 
 enum path { UNSEEN, ON_THE_WAY, SAME, DIFFERS };
 
-/* The next switch by the new tables, or -1. */
+/* The next switch in the new tables, or -1. */
 static int32_t next_switch(const struct comparing *c, uint32_t s, lid_t lid)
 {
 	const struct snap_switch *sw = &c->snapshot->switches[s];

@@ -61,8 +61,8 @@ static void look_behind(const struct credit *c, const struct snap_switch *sw,
 	}
 }
 
-/* With one VL it does not matter where a packet came from: the entries of a switch and of the next
- * one say it all. */
+/* With one VL the input port does not matter: the entries of a switch and of the next switch
+ * suffice. */
 static void note_entries(void *arg, size_t begin, size_t end)
 {
 	const struct credit *c = arg;
@@ -85,7 +85,7 @@ static void note_entries(void *arg, size_t begin, size_t end)
 	}
 }
 
-/* The way of one path, which has its SL from both ends, and may change its VL at every switch. */
+/* The way of a path, whose SL follows from both ends, and whose VL may change at every switch. */
 static void note_path(const struct credit *c, uint32_t from, lid_t lid, int32_t home)
 {
 	uint8_t sl = routes_sl(c->routes, from, (uint32_t)home), in = 0, vl_in = 0;
@@ -178,8 +178,8 @@ static void channel_release(void *arg, uint32_t channel)
 	}
 }
 
-/* Takes away, again and again, the channels that no other one left waits for (after), or that wait
- * for no other. By channel when it went, if order is not NULL. */
+/* Removes, repeatedly, the channels for which no other remaining channel waits (after), or which
+ * wait for no other. order, if not NULL: by channel, the order of removal. */
 static void peel(const struct credit *c, const uint32_t *sender, uint32_t channels, uint8_t *gone,
 		 bool after, uint32_t *order)
 {
@@ -219,7 +219,8 @@ static void take_first(void *arg, uint32_t channel)
 		search->next = channel;
 }
 
-/* Each channel left has one left behind it: following the first of these comes round some time. */
+/* Each remaining channel has a remaining successor: following the first successors returns to a
+ * visited channel. */
 static void find_example(const struct credit *c, const uint32_t *sender, uint32_t channel,
 			 const uint8_t *gone, uint32_t channels, struct credit_report *out)
 {
@@ -302,8 +303,7 @@ void credit_check(const struct snapshot *snapshot, const struct routes *routes,
 
 /* Proofs */
 
-/* The slot of the link by which a switch sends to a LID; false where that is no link to a switch.
- */
+/* The slot of the link by which a switch sends to a LID; false: it is no link to a switch. */
 static bool credit_sends_by(const struct snapshot *snapshot, const struct routes *routes,
 			    uint32_t s, lid_t lid, uint32_t *slot)
 {
@@ -316,7 +316,7 @@ static bool credit_sends_by(const struct snapshot *snapshot, const struct routes
 	return true;
 }
 
-/* Whether the turns before and behind an entry go onwards in an order. */
+/* Whether the turns before and behind an entry ascend in an order. */
 static bool keeps_to(const struct snapshot *snapshot, const struct routes *routes,
 		     const struct route_change *entry, const uint32_t *order)
 {

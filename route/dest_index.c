@@ -39,7 +39,7 @@ struct numbering {
 	uint32_t num_leaves;
 	unsigned nesting;
 	uint32_t *number; /* by switch: of its leaf */
-	uint32_t numbers; /* of leaves in all, with gaps */
+	uint32_t numbers; /* of all leaves, with gaps */
 	uint32_t stride[KINDS], over[KINDS];
 	struct ranking order, compute, io; /* of the options */
 };
@@ -63,7 +63,7 @@ static struct ranking rank_list(const struct guid_list *list)
 	return ranking;
 }
 
-/* Its place in a list, or UINT32_MAX. */
+/* The place in a list, or UINT32_MAX. */
 static uint32_t rank_of(const struct ranking *ranking, guid_t guid)
 {
 	const struct rank *found = ranking->count ? bsearch(&guid, ranking->ranks, ranking->count,
@@ -130,7 +130,8 @@ static int by_rank_then_guid(const void *left, const void *right)
 	return (a->guid > b->guid) - (a->guid < b->guid);
 }
 
-/* Every switch with hosts, also one that is gone; those whose hosts the order file names first. */
+/* Every switch with hosts, also an absent switch; first those whose hosts are first in the order
+ * file. */
 static void collect_leaves(struct numbering *n)
 {
 	const struct cabling *cabling = n->tree->cabling;
@@ -182,8 +183,8 @@ static void join_level(const struct tree *tree, uint16_t level, uint32_t *set)
 	}
 }
 
-/* Names the family of each leaf; returns how many families there are. Leaves come by rank, so the
- * first of a family has the lowest. */
+/* Names the family of each leaf; returns the number of families. Leaves come by rank, so the first
+ * of a family has the lowest. */
 static uint32_t name_families(struct numbering *n, uint32_t *set, uint32_t *lowest)
 {
 	uint32_t families = 0;
@@ -201,7 +202,7 @@ static uint32_t name_families(struct numbering *n, uint32_t *set, uint32_t *lowe
 	return families;
 }
 
-/* A nesting for each level that makes fewer families of those before. */
+/* A nesting for each level that reduces the number of families. */
 static void find_families(struct numbering *n)
 {
 	uint32_t count = n->tree->cabling->count, before = n->num_leaves;
@@ -235,8 +236,8 @@ static int by_family(const void *left, const void *right)
 	return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* Counts on to the next leaf: digit 0 is the leaf in its smallest family, digit i that family in
- * the next larger one. */
+/* Counts to the next leaf: digit 0 is the leaf in its smallest family, digit i that family in the
+ * next larger family. */
 static void numbering_next_leaf(const struct numbering *n, uint32_t l, uint32_t *digit)
 {
 	unsigned carry = 0;
@@ -250,8 +251,8 @@ static void numbering_next_leaf(const struct numbering *n, uint32_t l, uint32_t 
 	digit[carry]++;
 }
 
-/* With room in each family for as many as the largest has, a leaf that is added changes no other's
- * number. Where that takes half as much again as there are leaves, they are counted through. */
+/* If each family has room for as many leaves as the largest, a new leaf changes no other's number.
+ * If that needs half as much again as there are leaves, they are numbered without gaps. */
 static void numbering_number_leaves(struct numbering *n)
 {
 	uint32_t digit[NESTING_MAX + 1] = {0}, most[NESTING_MAX + 1] = {0};
@@ -316,7 +317,7 @@ static unsigned list_hosts(const struct numbering *n, uint32_t s, struct host *h
 	return count;
 }
 
-/* How many numbers a leaf gets: as many as the middle one of all leaves with such hosts has. */
+/* The quantity of numbers of a leaf: the median number of hosts over all leaves with such hosts. */
 static void set_strides(struct numbering *n)
 {
 	uint32_t leaves_with[KINDS][PORT_MAX + 1] = {{0}};
@@ -347,7 +348,7 @@ static void set_strides(struct numbering *n)
 	}
 }
 
-/* index[p] for each port of a switch that leads to a host. */
+/* index[p] for each port of a switch with a host. */
 static void number_hosts(const struct numbering *n, uint32_t s, uint32_t *index)
 {
 	struct host hosts[PORT_MAX];
@@ -385,7 +386,7 @@ static void order_columns(const struct numbering *n)
 		dests->column_of[dests->switch_of[c]] = c;
 }
 
-/* The LIDs of a port: its number, and one more for each LID. */
+/* The LIDs of a port: its number, plus one for each further LID. */
 static struct target *add_targets(const struct snapshot *snapshot, struct snap_owner owner,
 				  lid_t base, uint8_t lmc, struct target target,
 				  struct target *next)

@@ -30,7 +30,7 @@ static uint32_t detours_find_set(uint32_t *set, uint32_t s)
 	return s;
 }
 
-/* By switch the first column of a leaf below it: where it stands in the order of pivots. */
+/* By switch the first column of a leaf below it: its place in the order of pivots. */
 static uint32_t *find_feet(const struct updown *u)
 {
 	const struct cabling *cabling = u->tree->cabling;
@@ -49,7 +49,7 @@ static uint32_t *find_feet(const struct updown *u)
 	return foot;
 }
 
-/* Ways up that a switch should have and that are not there, or not up. */
+/* Ways up that a switch should have and that are missing or down. */
 static uint32_t missing_ups(const struct updown *u, uint32_t s)
 {
 	const struct cabled_switch *sw = &u->tree->cabling->switches[s];
@@ -86,7 +86,7 @@ static int by_soundness(const void *left, const void *right)
 	return by_foot(left, right);
 }
 
-/* Puts the members of each group in the order in which they are tried. */
+/* Sorts the members of each group in the order of trials. */
 static void order_members(struct member *members, uint32_t count, bool healthiest)
 {
 	uint32_t first = 0;
@@ -143,7 +143,7 @@ static void choose_plane_pivots(struct updown *u, uint16_t level, const uint32_t
 	free(set);
 }
 
-/* By a pivot of the plane that one end is in, or both are, the smallest plane first. */
+/* By a pivot of the plane of one end, or of both, the smallest plane first. */
 static uint32_t plane_detour(const struct updown *u, uint32_t s, uint32_t column)
 {
 	uint32_t to = u->dests->switch_of[column];
@@ -184,7 +184,7 @@ static uint32_t order_leaves(const struct updown *u, uint32_t *order)
 			continue;
 		first[home] = first[home] ? first[home] : c + 1;
 		members[count] = (struct member){home, missing_ups(u, s), c, s};
-		/* Leaves that are not its siblings come behind. */
+		/* Leaves that are not siblings follow. */
 		if (updown_cell(u, u->hops, s, first[home] - 1) > 2)
 			members[count].missing += PORT_MAX;
 		count++;

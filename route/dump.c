@@ -13,7 +13,7 @@
 /* One end of a link. */
 struct side {
 	const char *type;
-	const struct node_facts *facts; /* or NULL: GUIDs alone are known */
+	const struct node_facts *facts; /* NULL: only GUIDs are known */
 	guid_t node, port_guid;
 	unsigned ports, port;
 	lid_t lid;
@@ -64,7 +64,7 @@ static void print_side(const struct side *side, FILE *stream)
 	fprintf(stream, "} LID:%04X PN:%02X }", side->lid, side->port);
 }
 
-/* A link as its near end reported it; where nothing was read it is taken for a healthy one. */
+/* A link as its near end reported it; an unread port counts as healthy. */
 static void dump_print_rate(const struct side *near, FILE *stream)
 {
 	static const char *const widths[] = {"1x", "4x", "8x", "12x", "2x"};
@@ -112,7 +112,7 @@ void route_dump_links(const struct snapshot *snapshot, uint32_t s, FILE *stream)
 	}
 }
 
-/* As OpenSM counts: links, so that a switch is 0 from itself, and its hosts 1. 0 as well where the
+/* As OpenSM counts: links, so that a switch has 0 to itself, and 1 to its hosts. Also 0 if the
  * tables do not lead there. */
 static unsigned hops_to(const struct snapshot *snapshot, const struct routes *routes, uint32_t s,
 			lid_t lid)
@@ -141,8 +141,7 @@ static void put_digits(char *at, unsigned count, unsigned base, unsigned value)
 	}
 }
 
-/* There are millions of these lines: printf() would take longer than finding out what stands there.
- */
+/* There are millions of these lines: printf() would take longer than the rest. */
 static void print_entry(unsigned lid, uint8_t port, unsigned hops, FILE *stream)
 {
 	char line[] = "0xLLLL : PPP  : HH   : yes\n";

@@ -36,8 +36,8 @@ int file_compute(const struct snapshot *snapshot, const struct route_judged *bef
 	const struct route_options *options = snapshot->options;
 	uint32_t missing = 0, first = 0;
 
-	(void)before; /* it asks no checker */
-	(void)pool;   /* a copy is not worth a worker */
+	(void)before; /* does not call a checker */
+	(void)pool;   /* copying is not worth a worker */
 	if (!options || !options->num_tables) {
 		snprintf(why, ROUTE_WHY_SIZE, "no tables were given (lfts_file)");
 		return -ENOENT;

@@ -19,7 +19,7 @@
 #include "route/roots.h"
 #include "route/updown.h"
 
-/* Detours are for a few pairs; where they would be for many, other engines do better. */
+/* Detours are for few pairs; if many pairs needed them, other engines are better. */
 enum { WITHOUT_PERCENT_MAX = 10 };
 
 static int refuse_odd(const struct updown *updown, const struct tree *tree,

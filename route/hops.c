@@ -12,7 +12,7 @@
 #include "lib/mem.h"
 
 struct ranked_link {
-	uint8_t round; /* links to the same peer on lower ports */
+	uint8_t round; /* links to the same peer by lower ports */
 	struct hop_link link;
 };
 
@@ -25,8 +25,8 @@ static int rounds_order(const void *left, const void *right)
 	return (a->link.peer > b->link.peer) - (a->link.peer < b->link.peer);
 }
 
-/* Writes the links of one switch to out and returns how many. A cable back to the same switch leads
- * nowhere. */
+/* Writes the links of a switch to out and returns their number. A cable back to the same switch is
+ * left out. */
 static uint8_t collect_links(const struct snapshot *snapshot, uint32_t s, struct hop_switch *sw,
 			     struct hop_link *out)
 {
@@ -78,8 +78,8 @@ static void search_from(const struct hops *hops, uint32_t from, uint32_t *queue)
 }
 
 /*
- * The same where links have weights, which differ by direction: a switch whose distance falls is
- * looked at again. The queue is a ring, for a switch stands in it once at the most.
+ * The same with weights, which may differ by direction: a switch whose distance falls is visited
+ * again. The queue is a ring, because a switch is in it at most once.
  */
 static void search_weighted(const struct hops *hops, uint32_t from, uint32_t *queue, bool *queued)
 {
@@ -125,7 +125,7 @@ static void search_slice(void *arg, size_t begin, size_t end)
 	free(queue);
 }
 
-/* "GUID port weight"; of two lines for one port the last counts. */
+/* "GUID port weight"; the last of two lines for a port applies. */
 static void set_weights(struct hops *hops, const struct snapshot *snapshot,
 			const struct guid_notes *weights)
 {

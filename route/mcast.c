@@ -26,11 +26,12 @@ struct mcast_ways {
 	uint32_t num;
 	uint8_t *depth;	    /* [root * num + switch] */
 	uint8_t *farthest;  /* by root: the deepest switch with hosts */
-	bool *serves_any;   /* by root: every switch with hosts has a way */
+	bool *serves_any;   /* by root: every switch with hosts has a way to it */
 	uint16_t *cap;	    /* by switch: entries of its table */
-	uint16_t least_cap; /* of those that have any */
-	bool climbing;	    /* every link of a way leads to a switch that is higher */
-	/* The same with any ways; NULL: these are, or there is a root to which all hosts climb. */
+	uint16_t least_cap; /* of switches with entries */
+	bool climbing;	    /* every link of a way leads to a higher switch */
+	/* The same with any ways; NULL: these are already, or there is a root to which all hosts
+	 * climb. */
 	struct mcast_ways *straying;
 };
 
@@ -41,7 +42,7 @@ static bool climbs(const struct mcast_ways *ways, uint32_t from, uint32_t to)
 	return !ways->climbing || ways->routes->height[to] > ways->routes->height[from];
 }
 
-/* One switch further; -1 where a packet of a group may not go. */
+/* The next switch; -1: packets of a group may not go there. */
 static int32_t mcast_step(const struct mcast_ways *ways, uint32_t root, uint32_t sw, uint8_t *port)
 {
 	const struct snapshot *snapshot = ways->snapshot;
@@ -58,7 +59,7 @@ static int32_t mcast_step(const struct mcast_ways *ways, uint32_t root, uint32_t
 	return next;
 }
 
-/* Follows the way to the first switch of which the depth is known, and back. */
+/* Follows the way to the first switch with a known depth, and back. */
 static void find_depth(const struct mcast_ways *ways, uint32_t root, uint32_t sw, uint8_t *row,
 		       uint32_t *way)
 {
@@ -99,7 +100,7 @@ static void find_depths(void *arg, size_t begin, size_t end)
 	}
 }
 
-/* Where facts are not known (snapshots of tests) tables are as large as they can be. */
+/* Without facts (snapshots of tests) tables have the maximum size. */
 static void find_caps(struct mcast_ways *ways)
 {
 	ways->least_cap = UINT16_MAX;
@@ -179,8 +180,8 @@ int32_t mcast_parent(const struct mcast_ways *ways, const struct mcast_tree *tre
 
 struct site {			       /* a switch on the ways of a group */
 	uint32_t members, receivers;   /* at the switch itself */
-	uint32_t below, receive_below; /* at it and at all whose ways lead through it */
-	uint32_t seen;		       /* the group for which all this is */
+	uint32_t below, receive_below; /* at it and at all switches whose ways lead through it */
+	uint32_t seen;		       /* the group of these members */
 	uint16_t ports[MFT_POSITIONS];
 };
 
@@ -208,7 +209,7 @@ static void set_port(struct site *site, uint8_t port)
 	site->ports[port / MFT_POSITION_PORTS] |= (uint16_t)(1 << port % MFT_POSITION_PORTS);
 }
 
-/* Whether every switch of the way has an entry for this MLID. */
+/* Whether every switch of the way has room for an entry of this MLID. */
 static bool way_has_room(const struct mcast_ways *ways, lid_t mlid, uint32_t root, uint32_t sw)
 {
 	uint16_t entry = mlid - LID_MULTICAST_MIN;
@@ -317,7 +318,7 @@ static void judge_root(const struct drawing *drawing, const struct mcast_group *
 	out->hash = mix(ways->snapshot->switches[root].guid + mix(group->mlid));
 }
 
-/* The root that a group has stays while none serves more. */
+/* A group keeps its root while no other serves more members. */
 static int32_t choose_root(const struct drawing *drawing, const struct mcast_group *group,
 			   uint32_t *served)
 {

@@ -34,16 +34,16 @@ struct minhop {
 	struct routes *routes;
 	struct hops *hops;
 	uint32_t *leaf_index;	/* by switch with hosts: the index of its first port */
-	uint32_t *divisor;	/* by switch: takes off the digits that the levels below use */
+	uint32_t *divisor;	/* by switch: removes the digits that the levels below use */
 	uint32_t *first_target; /* of switch d: first_target[d] .. first_target[d + 1] - 1 */
 	struct target *targets;
 };
 
 /*
- * Numbers the leaves, switches with hosts, by pod: leaves that are at most two hops from the pod's
- * first, which are those below the same switches of a fat tree. Each pod gets room for as many
- * leaves as the largest has, and each leaf for as many hosts as the fullest has. Returns the
- * indexes in all, at most UINT32_MAX.
+ * Numbers the leaves, switches with hosts, by pod: the leaves within two hops of the pod's first
+ * leaf, which are those below the same switches of a fat tree. Each pod gets room for as many
+ * leaves as the largest has, and each leaf for as many hosts as the fullest has. Returns the number
+ * of indexes, at most UINT32_MAX.
  */
 static uint32_t minhop_number_leaves(struct minhop *m)
 {
@@ -77,15 +77,15 @@ static uint32_t minhop_number_leaves(struct minhop *m)
 }
 
 /*
- * A switch's divisor is that of the switches below it times their ways up. Up is away from the
- * leaves: towards a larger distance from the nearest switch with hosts. Where the digits of an
- * index are used up, in fabrics that are no trees, they are used from the first again.
+ * A switch's divisor is that of the switch below it times its number of ways up. Up is away from
+ * the leaves: towards a larger distance from the nearest switch with hosts. If the digits of an
+ * index are used up, in fabrics that are no trees, they start again with the first.
  */
 static void set_divisors(struct minhop *m, uint32_t indexes)
 {
 	uint32_t num = m->snapshot->num_switches, head = 0, tail = 0;
 	uint32_t *queue = mem_array(num, sizeof(*queue));
-	uint32_t *level = mem_array(num, sizeof(*level)); /* from 1; 0 is not reached yet */
+	uint32_t *level = mem_array(num, sizeof(*level)); /* from 1; 0: not reached yet */
 
 	for (uint32_t s = 0; s < num; s++) {
 		m->divisor[s] = 1;
@@ -116,7 +116,7 @@ static void set_divisors(struct minhop *m, uint32_t indexes)
 	free(queue);
 }
 
-/* Ports with lower numbers that are not cabled to a switch, whether a host is there or not. */
+/* Ports with lower numbers that are not cabled to a switch, with or without a host. */
 static uint32_t host_position(const struct snapshot *snapshot, uint32_t sw, uint8_t port)
 {
 	uint32_t position = 0;
@@ -167,7 +167,7 @@ static uint32_t kept_targets(const struct minhop *m, uint32_t sw, struct target 
 	return count;
 }
 
-/* Sorts the LIDs by the switch that they are reached through. */
+/* Sorts the LIDs by their switch. */
 static void minhop_collect_targets(struct minhop *m)
 {
 	const struct snapshot *snapshot = m->snapshot;
@@ -277,8 +277,8 @@ int minhop_compute(const struct snapshot *snapshot, const struct route_judged *b
 		.first_target = mem_array(num + 1, sizeof(uint32_t)),
 	};
 
-	(void)before; /* it asks no checker */
-	(void)why;    /* any topology will do */
+	(void)before; /* does not call a checker */
+	(void)why;    /* any topology is suitable */
 	set_divisors(&m, minhop_number_leaves(&m));
 	minhop_collect_targets(&m);
 	work_parallel(pool, num, make_rows, &m);

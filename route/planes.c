@@ -16,7 +16,7 @@
 #include "lib/mem.h"
 #include "route/tree.h"
 
-/* A switch above others, in the set of siblings that it is above of. */
+/* A switch above others, in the set of siblings below it. */
 struct upper {
 	uint32_t set, sw;
 	guid_t plane, guid;
@@ -38,7 +38,7 @@ static uint32_t *new_sets(uint32_t count)
 	return set;
 }
 
-/* By switch the lowest GUID of all that hangs together with it from its level upwards. */
+/* By switch the lowest GUID of the switches connected to it from its level upwards. */
 static guid_t *find_planes(const struct tree *tree)
 {
 	const struct cabling *cabling = tree->cabling;
@@ -83,8 +83,8 @@ static int by_plane(const void *left, const void *right)
 	return (a->guid > b->guid) - (a->guid < b->guid);
 }
 
-/* Joins siblings: a switch in its part as a lower one with those above in their part as upper ones,
- * which come behind. */
+/* Joins siblings: a switch as a lower switch with those above as upper switches, which follow in
+ * the array. */
 static uint32_t *find_siblings(const struct cabling *cabling)
 {
 	uint32_t *set = new_sets(2 * cabling->count);

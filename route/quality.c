@@ -57,7 +57,7 @@ static void paths_done(struct paths *paths)
 	free(paths->hosts);
 }
 
-/* The link that a switch sends on to another switch for a LID; UINT32_MAX where there is none. */
+/* The link by which a switch sends to another switch for a LID; UINT32_MAX: none. */
 static uint32_t next_link(const struct paths *paths, uint32_t s, lid_t lid)
 {
 	const struct snap_switch *sw = &paths->snapshot->switches[s];
@@ -69,7 +69,7 @@ static uint32_t next_link(const struct paths *paths, uint32_t s, lid_t lid)
 	return sw->first_link + port;
 }
 
-/* Whether a host's own switch hands over to it. */
+/* Whether a host's own switch delivers to it. */
 static bool quality_arrives(const struct paths *paths, uint32_t s, lid_t lid)
 {
 	const struct snap_switch *sw = &paths->snapshot->switches[s];
@@ -115,7 +115,7 @@ static void join_shared(uint64_t *to, const uint64_t *from, uint32_t words)
 			__atomic_fetch_or(&to[w], from[w], __ATOMIC_RELAXED);
 }
 
-/* Where each switch sends to, and how many send to each. */
+/* The next switch of each switch, and the number of switches that send to each. */
 static uint32_t quality_prepare(const struct summing *sum, const struct host *to, struct scratch *x)
 {
 	uint32_t num = sum->paths.snapshot->num_switches, tail = 0;
@@ -140,7 +140,7 @@ static uint32_t quality_prepare(const struct summing *sum, const struct host *to
 	return tail;
 }
 
-/* A switch is visited when all that send over it were: switches in a circle never are. */
+/* A switch is visited after all switches that send over it: switches in a loop never are. */
 static void sum_host(struct summing *sum, const struct host *to, struct scratch *x)
 {
 	uint32_t tail = quality_prepare(sum, to, x);
@@ -291,8 +291,8 @@ struct patterns {
 	double *share;	 /* by pattern */
 };
 
-/* Follows one flow, adding to the load of its links, or asking for the highest on the way. Tables
- * that run in a circle end it. */
+/* Follows a flow, and adds to the load of its links, or finds the highest load on its way. A loop
+ * in the tables ends it. */
 static uint32_t quality_follow_flow(const struct paths *paths, const struct host *from, lid_t to,
 				    uint32_t *load, uint32_t add)
 {
@@ -332,7 +332,7 @@ static void quality_shuffle(uint32_t *order, uint32_t count, uint64_t seed)
 	}
 }
 
-/* Shift number i of so many that are taken out of all. */
+/* Shift number i of the evenly chosen shifts. */
 static void shift_order(uint32_t *order, uint32_t count, uint32_t i, uint32_t taken)
 {
 	uint32_t by = 1 + (uint32_t)((uint64_t)i * (count - 1) / taken);

@@ -11,7 +11,7 @@
 
 #include "lib/mem.h"
 
-/* Breadth-first from the switches in queue, of which there are count and whose level is 0. */
+/* Breadth-first from the count switches in queue, whose level is 0. */
 static void tree_search_levels(const struct cabling *cabling, uint32_t *queue, uint32_t count,
 			       uint16_t *level)
 {
@@ -43,7 +43,7 @@ static uint16_t *distances(const struct cabling *cabling, const uint32_t *from, 
 	return level;
 }
 
-/* Leaves within two hops, by the way of one neighbour. */
+/* Leaves within two hops, through one neighbour. */
 static uint32_t near_leaves(const struct cabling *cabling, uint32_t s, uint32_t *mark)
 {
 	const struct way *ways = cabling_ways(cabling, s);
@@ -175,8 +175,8 @@ static uint64_t *sum_distances(const struct cabling *cabling, uint32_t first, co
 	return sum;
 }
 
-/* In a tree all spines are equally near to all hosts, but for missing cables: hence the shares. If
- * even the nearest are neighbours this is no tree, and the first of them has to do. */
+/* In a tree all spines are equally near to all hosts, except for missing cables: hence the shares.
+ * If even the nearest are neighbours, it is no tree, and the first of them is chosen. */
 static uint32_t find_island_roots(const struct cabling *cabling, uint32_t first,
 				  const uint16_t *level, uint32_t *roots)
 {
@@ -234,7 +234,7 @@ static enum direction direction(const struct tree *tree, bool flat, uint32_t fro
 	return b > a ? UP : DOWN;
 }
 
-/* Puts a switch's ways in order, each kind in the order in which it was. */
+/* Sorts a switch's ways; each kind keeps its order. */
 static void orient(struct tree *tree, bool flat, uint32_t s)
 {
 	struct cabled_switch *sw = &tree->cabling->switches[s];
@@ -260,7 +260,7 @@ struct height {
 	uint32_t sw;
 };
 
-/* Within a level the lower GUID is the higher one, as direction() has it. */
+/* Within a level the switch with the lower GUID is the higher one, as in direction(). */
 static int by_height(const void *left, const void *right)
 {
 	const struct height *a = left, *b = right;
@@ -303,7 +303,7 @@ void tree_free(struct tree *tree)
 	free(tree);
 }
 
-/* Where the digits are used up, the ways above take the first ones again. */
+/* If the digits are used up, the ways above start again with the first. */
 void tree_set_divisors(struct tree *tree, uint32_t indexes)
 {
 	const struct cabling *cabling = tree->cabling;

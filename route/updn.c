@@ -80,7 +80,7 @@ int dnup_compute(const struct snapshot *snapshot, const struct route_judged *bef
 {
 	struct cabling *cabling = cabling_new(snapshot);
 
-	(void)why; /* any topology will do */
+	(void)why; /* any topology is suitable */
 	updn_fill(snapshot, cabling, tree_levels_from_leaves(cabling), before, pool, routes);
 	return 0;
 }

@@ -163,19 +163,19 @@ struct filler {
 	uint32_t divisor;
 	uint8_t *row;
 	uint8_t key[KEY_BYTES];	   /* ways that may be taken, a bit for each, */
-	uint8_t set[PORT_MAX + 1]; /* a number for each, and how many: see read_key() */
+	uint8_t set[PORT_MAX + 1]; /* a number for each, and their count: see read_key() */
 	unsigned count;
 	bool ups; /* they lead up */
 	/* Then: by slot the port of a way with a single cable, else 0. */
 	uint8_t port[PORT_MAX + 1];
-	const uint8_t *slot;	   /* by target: its way up of all that there ever were */
-	uint8_t all_up[KEY_BYTES]; /* the key of a column for which every way up may be taken */
+	const uint8_t *slot;	   /* by target: its way up among all remembered ways */
+	uint8_t all_up[KEY_BYTES]; /* the key of a column for which all ways up are allowed */
 	uint32_t pivot;		   /* of the last detour, and the key of its column */
 	uint8_t pivot_key[KEY_BYTES];
 };
 
-/* Adds a way's bit for each column that it brings nearer: down ways count where there is a path
- * down, ways up where there is none. */
+/* Adds a way's bit for each column to which it is nearer: down ways if there is a path down, ways
+ * up otherwise. */
 static void add_way(uint8_t *restrict bits, uint8_t bit, const uint8_t *restrict down, uint8_t up,
 		    const uint8_t *restrict near, const uint8_t *restrict far)
 {
@@ -187,7 +187,7 @@ static void add_way(uint8_t *restrict bits, uint8_t bit, const uint8_t *restrict
 	}
 }
 
-/* For each column of a block a bit for each way that may be taken: key[way / 8][column]. */
+/* For each column of a block a bit for each allowed way: key[way / 8][column]. */
 static void make_keys(const struct filler *f, uint32_t block, uint8_t key[KEY_BYTES][BLOCK])
 {
 	const struct updown *u = f->u;
@@ -348,7 +348,7 @@ static void find_others(const struct filler *f, uint8_t keys[KEY_BYTES][BLOCK], 
 			other[c] |= keys[b][c] ^ f->all_up[b];
 }
 
-/* As each column's key says, or its pivot's. Those for which every way up may be taken are there
+/* By each column's key, or its pivot's. Columns for which all ways up are allowed are done
  * already. */
 static void fill_block(struct filler *f, uint32_t block)
 {
@@ -400,7 +400,8 @@ struct pattern {
 struct patterns {
 	const struct updown *u;
 	unsigned count;
-	struct pattern pattern[PATTERNS]; /* of most switches in a tree; others have their own */
+	/* Of most switches in a tree; others have a table of their own. */
+	struct pattern pattern[PATTERNS];
 };
 
 static void pattern_start(struct pattern *pattern, const struct updown *u, uint32_t s)
@@ -468,7 +469,7 @@ static void find_patterns(const struct updown *u, struct patterns *patterns)
 	}
 }
 
-/* The row as if every way up might be taken to each LID. */
+/* The row as if all ways up were allowed for each LID. */
 static void fill_upwards(struct filler *f, const struct pattern *pattern)
 {
 	const struct updown *u = f->u;
@@ -544,11 +545,11 @@ static void drop_rows(struct routes *routes)
 		lft_unref(routes->lft[s]);
 		routes->lft[s] = NULL;
 	}
-	free(routes->order); /* it was of these */
+	free(routes->order); /* the last pattern was for these */
 	routes->order = NULL;
 }
 
-/* Whether every switch of a fabric has the ways up that it should have, and all are up. */
+/* Whether every switch of a fabric has all ways up that it should have, and all are up. */
 static bool sound(const struct updown *u)
 {
 	const struct cabling *cabling = u->tree->cabling;
@@ -574,9 +575,9 @@ static void note_heights(const struct updown *u, struct routes *routes)
 			routes->height[u->tree->order[i]] = i;
 }
 
-/* Detours by the first pivots, by the healthiest, by one leaf, or none: the first that lets no
- * links wait in a circle. In a sound fabric one leaf does for all, and the chain's checker alone
- * looks at it. */
+/* Detours by the first pivots, by the healthiest, by one leaf, or none: the first variant without a
+ * cycle of waiting links. In a fabric without faults one leaf suffices, and only the chain's
+ * checker checks it. */
 void updown_fill(struct updown *u, const struct route_judged *before, struct work_pool *pool,
 		 struct routes *routes)
 {

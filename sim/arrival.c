@@ -175,7 +175,7 @@ static unsigned service_us(struct world *world, const struct device *device)
 	return spread_us ? us + (unsigned)(world_random(world) % spread_us) : us;
 }
 
-/* Other VLs have flow control: what comes there never lacks a buffer. */
+/* Other VLs have flow control: their packets never lack a buffer. */
 static void give_to_agent(struct world *world, struct packet *packet)
 {
 	if (packet->is_smp)
@@ -184,7 +184,7 @@ static void give_to_agent(struct world *world, struct packet *packet)
 		packet_serve(world, packet);
 }
 
-/* The receiver's view of the P_Key is its own index. */
+/* The receiver sees the index in its own P_Key table. */
 static bool has_good_keys(struct world *world, struct packet *packet)
 {
 	struct device_port *port = world_end_port(packet->at);

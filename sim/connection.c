@@ -174,7 +174,7 @@ void connection_unsent(struct connection *connection)
 		list_push(&connection->server->unsent, &connection->unsent);
 }
 
-/* Only where nothing else waits to be sent: there is room then. */
+/* Only if nothing else waits to be sent: then there is room. */
 void connection_send_file(struct connection *connection, const void *bytes, size_t size, int file)
 {
 	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof(file)),
@@ -238,7 +238,7 @@ static const char *hello_fault(const struct wire_hello *hello)
 	return NULL;
 }
 
-/* A connection that is refused ends when its welcome, with the reason, has been sent. */
+/* A refused connection ends after its welcome, with the reason, was sent. */
 static bool connection_greet(struct connection *connection, const uint8_t *bytes, size_t size)
 {
 	struct wire_welcome welcome = {
@@ -295,9 +295,9 @@ static bool connection_take(struct connection *connection, const struct msghdr *
 	return good;
 }
 
-/* 1 when something was read, or -errno. A client that closed with something unread shows an error
- * once, before what it sent is read. There is room for one descriptor and no other, though
- * CMSG_SPACE has some for two: what is not looked at would stay open for ever. */
+/* Returns 1 after a message, or -errno. A client that closed with unread data causes one error,
+ * before its own messages are read. There is room for exactly one descriptor, although CMSG_SPACE
+ * includes some for two: an unexpected descriptor would stay open forever. */
 static int read_message(struct connection *connection, bool all)
 {
 	uint8_t bytes[CONNECTION_MESSAGE_MAX];
@@ -344,7 +344,7 @@ void connection_ready(struct connection *connection, uint32_t events)
 		connection_end(connection);
 }
 
-/* The kind without a file of its own: a program looks at its node's folder. */
+/* The kind without a file of its own: a program opens its node's folder. */
 
 static int files_start(struct connection *connection, const struct wire_hello *hello,
 		       struct wire_welcome *welcome)

@@ -33,7 +33,7 @@ static void send_text(struct connection *connection, char kind, const char *text
 	connection_send(connection, message, 1 + size);
 }
 
-/* Runs a command's function once; what it printed goes out in pieces. */
+/* Runs a command's function once; its output is sent in pieces. */
 static int run_once(struct connection *connection, struct do_call *call)
 {
 	char *text = NULL;

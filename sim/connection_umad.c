@@ -26,7 +26,7 @@ enum {
 	BEGINNING = KERNEL_HEADER_SIZE + MAD_SIZE,	/* the part that announces a long MAD */
 	LONGEST = KERNEL_HEADER_SIZE + WIRE_INLINE_MAX, /* in a ring */
 	LONGEST_FILE = KERNEL_HEADER_SIZE + WIRE_LONG_MAX,
-	UNREAD_BYTES_MAX = 256 << 20, /* where Linux counts MADs only, however long */
+	UNREAD_BYTES_MAX = 256 << 20, /* Linux counts MADs of any length */
 	LINGER_US = 50,
 };
 
@@ -61,9 +61,9 @@ static int umad_hello_port(struct connection *connection, const struct wire_hell
 	return 0;
 }
 
-/* umad: what the program is to read */
+/* umad: records for the program */
 
-/* Into its ring, while nothing else waits for room there. */
+/* Into its ring, unless other records wait for room. */
 static int umad_put(struct connection *connection, const uint8_t *umad, size_t size)
 {
 	bool is_long = size > LONGEST;
@@ -109,9 +109,9 @@ static void umad_flush(struct connection *connection)
 		connection_end(connection);
 }
 
-/* umad: what the program writes */
+/* umad: records of the program */
 
-/* A write that is refused is counted by the kernel; the program has long gone on. */
+/* The kernel counts a refused write; the program does not wait for its result. */
 static int umad_take_writes(struct connection *connection)
 {
 	uint8_t umad[LONGEST];
@@ -141,8 +141,8 @@ static bool lingers(struct connection *connection, int count)
 	return true;
 }
 
-/* Reads a token when there is nothing else: the program's are for something that has come and for
- * room that it made. Its end is read after all that it wrote before. */
+/* Reads a token if there is no other work: the program's tokens are for new records and for room.
+ * Its end is read after all of its records. */
 static int umad_read(struct connection *connection, bool all)
 {
 	char token[2];
@@ -213,7 +213,7 @@ static int umad_read_file(int file, uint8_t *to, size_t size)
 	return 0;
 }
 
-/* Only a file in memory is read: another could make the server wait. */
+/* Accepts only a memory file: another file could block the server. */
 static int write_long(struct connection *connection, int file)
 {
 	struct stat status;
@@ -306,7 +306,7 @@ static int umad_register_agent(struct connection *target, const struct wire_call
 	}
 }
 
-/* With the file that came with it, and perhaps one that is to go with the answer. */
+/* With the file that came with it, and perhaps a file for the answer. */
 static int make_call(struct server *server, const struct wire_call *call, int file,
 		     struct wire_return *answer, int *file_back)
 {
@@ -369,13 +369,13 @@ static struct connection *issm_holder(struct server *server, const struct kernel
 	return NULL;
 }
 
-/* IsSM shows in the files of the node. */
+/* The files of the node show IsSM. */
 static void issm_shown(const struct connection *connection)
 {
 	folders_touch(connection->server->folders, kernel_port_device(connection->port)->device);
 }
 
-/* 0 when it is ours. */
+/* 0 if it is ours. */
 static int issm_take(struct connection *connection)
 {
 	int r = kernel_port_take_issm(connection->port);

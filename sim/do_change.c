@@ -17,7 +17,7 @@
 
 enum { PPM = 1000000, PPM_PER_PERCENT = PPM / 100, DELAY_MAX_US = 60 * 1000000 };
 
-/* Which of some words it is, or -EINVAL. */
+/* The index of a word in a list, or -EINVAL. */
 static int do_choose_word(struct do_call *call, const char *word, const char *const *choices)
 {
 	struct suggest suggest = suggest_for(word);
@@ -159,7 +159,7 @@ int do_smi(struct do_call *call)
 
 /* Faults */
 
-/* A number of 0 to most, with or without a unit behind it. */
+/* A number from 0 to most, with or without its unit. */
 static int amount(struct do_call *call, const char *word, const char *unit, double most,
 		  double *out)
 {
@@ -174,7 +174,7 @@ static int amount(struct do_call *call, const char *word, const char *unit, doub
 	return 0;
 }
 
-/* The faults that count at the node named by an optional word. */
+/* The faults of the node that an optional word names. */
 static int faults_of(struct do_call *call, const char *word, struct device **only,
 		     struct world_faults *out)
 {
@@ -258,7 +258,7 @@ int do_trap(struct do_call *call)
 
 /* Counters */
 
-/* The bit of CounterSelect of a counter that may be changed, or -EINVAL. */
+/* The bit of CounterSelect of a counter that users may change, or -EINVAL. */
 static int named_counter(struct do_call *call, const char *word)
 {
 	struct suggest suggest = suggest_for(word);

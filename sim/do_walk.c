@@ -28,7 +28,7 @@ static const char *walk_port_name(const struct device_port *port)
 
 /* path */
 
-/* One link further, or why not. */
+/* Follows the next link, or returns the reason. */
 static int cross(struct do_call *call, const struct device_port **at)
 {
 	const struct device_port *out = *at;
@@ -142,7 +142,7 @@ enum fate { UNKNOWN, ON_THE_WAY, ARRIVES, ENDS, CIRCLES, FATES };
 
 enum { STEPS_A_TURN = 200000, SHOWN_MAX = 5 };
 
-/* Where a link leads: the number of a switch, that of an adapter port with this bit, or nowhere. */
+/* The end of a link: the number of a switch, that of an adapter port with this bit, or nowhere. */
 #define TO_ADAPTER (UINT32_C(1) << 31)
 #define NOWHERE UINT32_MAX
 
@@ -160,7 +160,7 @@ struct check {
 	unsigned shown;
 	struct check_switch *sw;
 	const struct device_port **port; /* of adapters */
-	uint32_t *leads;		 /* from each of these */
+	uint32_t *leads;		 /* from each of these switches */
 	uint32_t *trail, *number;	 /* of a node: its switch's or its first port's */
 	uint32_t *switch_leads;
 };
@@ -170,7 +170,7 @@ static bool is_active(const struct device_port *port)
 	return port->info.port_state == PORT_ACTIVE;
 }
 
-/* All in one piece of memory, for do_done(). */
+/* In one block of memory, for do_done(). */
 static struct check *check_alloc(const struct world *world)
 {
 	size_t ports = 0, switch_ports = 0, switches = world->num_switches;
@@ -252,8 +252,8 @@ static struct check *check_new(const struct world *world)
 	return check;
 }
 
-/* Follows the tables from a switch to one whose fate is known, and gives all on the way that fate.
- */
+/* Follows the tables from a switch to a switch with a known fate, and gives this fate to all on the
+ * way. */
 static uint8_t fate_of(struct check *check, uint32_t from, lid_t lid)
 {
 	uint8_t fate = UNKNOWN;
@@ -295,7 +295,7 @@ static void walk_count(struct do_call *call, const char *from, size_t to, lid_t 
 		check->port[to]->num, lid);
 }
 
-/* From those adapter ports that are at no switch. */
+/* Packets from adapter ports without a switch. */
 static void count_others(struct do_call *call, size_t to, lid_t lid)
 {
 	const struct check *check = call->state;
@@ -310,7 +310,7 @@ static void count_others(struct do_call *call, size_t to, lid_t lid)
 	}
 }
 
-/* A packet to oneself is none. */
+/* A port does not send to itself. */
 static void check_lid(struct do_call *call, size_t to, lid_t lid)
 {
 	struct check *check = call->state;

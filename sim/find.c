@@ -16,7 +16,7 @@
 
 enum { NAME_MAX_SIZE = 128 };
 
-/* A whole text of digits, as strtoul() takes it but without sign and blanks. */
+/* A text of digits only, for strtoul() without sign and blanks. */
 static bool find_number(const char *text, int base, uint64_t most, uint64_t *out)
 {
 	char *end;
@@ -50,7 +50,7 @@ static struct device *by_lid(const struct world *world, lid_t lid)
 	return NULL;
 }
 
-/* An adapter's port GUID tells the port, too; *port is left alone by all others. */
+/* An adapter's port GUID also gives the port; other names leave *port unchanged. */
 static struct device *find_by_guid(const struct world *world, guid_t guid, int *port)
 {
 	struct device *device = world_device_by_guid(world, guid);
@@ -81,7 +81,7 @@ static struct device *node_by(const struct world *world, const char *text, int *
 									 : NULL;
 }
 
-/* How many nodes have this description. */
+/* The number of nodes with this description. */
 static unsigned described(const struct world *world, const char *text)
 {
 	unsigned count = 0;

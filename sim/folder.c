@@ -21,7 +21,7 @@
 #include "sim/find.h"
 
 #define CLASS_INFINIBAND "sys/class/infiniband"
-#define NEVER_WRITTEN '\377' /* no text begins so */
+#define NEVER_WRITTEN '\377' /* no text begins with this byte */
 
 enum { TEXT_SIZE = 96, FILE_PATH_SIZE = 128 + WIRE_PATH_SIZE, MINOR_ISSM = 64, MAJOR = 231 };
 
@@ -30,9 +30,9 @@ struct file {
 	const struct file_row *row;
 	const struct device_port *port; /* NULL: the node's */
 	unsigned index;			/* of a GID or P_Key; the N of umadN */
-	bool of_device;			/* it goes with the device */
+	bool of_device;			/* missing while the device is removed */
 	char path[FILE_PATH_SIZE];	/* below the root */
-	char text[TEXT_SIZE];		/* as written */
+	char text[TEXT_SIZE];		/* the last content */
 };
 
 struct folder {
@@ -201,7 +201,7 @@ static void print_phys_state(const struct device *device, const struct file *fil
 	print_numbered(file->port->info.port_physical_state, names, ARRAY_SIZE(names), text);
 }
 
-/* Linux knows a lane's rate in tenths of Gb/s; what it does not know is 1X SDR. */
+/* Linux knows a lane's rate in tenths of Gb/s; unknown rates count as 1X SDR. */
 static void folder_print_rate(const struct device *device, const struct file *file,
 			      char text[TEXT_SIZE])
 {
@@ -240,7 +240,7 @@ static const struct file_row port_rows[] = {
 	{"link_layer", print_link_layer},
 };
 
-/* An entry without a GUID is all zero, prefix and all. */
+/* An entry without a GUID is all zero, including the prefix. */
 static void print_gid(const struct device *device, const struct file *file, char text[TEXT_SIZE])
 {
 	guid_t guid = device_guid(file->port, file->index);
@@ -331,7 +331,7 @@ static int replace(const struct folder *folder, const char *path, const char *te
 	return r || !renameat(folder->root_fd, fresh, folder->root_fd, path) ? r : -errno;
 }
 
-/* Makes the folders above a path, too; what is wrong shows when a file is written. */
+/* Makes the folders above a path, too; errors show when the file is written. */
 static void make_folders(const struct folder *folder, const char *path)
 {
 	char above[FILE_PATH_SIZE];
@@ -342,7 +342,7 @@ static void make_folders(const struct folder *folder, const char *path)
 	}
 }
 
-/* The device is not there any more: nor are its files, and folders in which nothing is. */
+/* The device was removed: removes its files, and empty folders. */
 static void folder_remove(struct folder *folder)
 {
 	char path[FILE_PATH_SIZE];
@@ -370,7 +370,7 @@ static void make_all_folders(const struct folder *folder)
 		make_folders(folder, file->path);
 }
 
-/* Writes the files that differ; a file that was never written differs from everything. */
+/* Writes the files that differ; a file without a last content always differs. */
 static int folder_write(struct folder *folder)
 {
 	bool removed = !kernel_has_device(folder->kernel, folder->device);
@@ -483,7 +483,7 @@ static void folder_free(struct folder *folder)
 	free(folder);
 }
 
-/* A name that is fit for a file and short is the node's own; others are counted. */
+/* A short name that is valid for a file is the node's own; other nodes get a number. */
 static void name_folder(const struct folders *folders, struct folder *folder)
 {
 	const char *name = find_name(folder->device);

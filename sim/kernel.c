@@ -172,8 +172,8 @@ static void fill_header(const struct kernel_agent *agent, const struct mad_addr 
 	memcpy(umad, &header, sizeof(header));
 }
 
-/* An answer needs a request that waits for it, unless the program does RMPP by itself: of a
- * message, only the first segment finds one. */
+/* An answer needs a waiting request, unless the program does RMPP by itself: of such a message,
+ * only the first segment has one. */
 void kernel_take(struct kernel_agent *agent, const struct kernel_arrival *in, uint8_t *umad,
 		 size_t size)
 {

@@ -25,7 +25,7 @@ enum {
 	NUMBERS_OF_PORT = 1 << 16,
 };
 
-/* How much may be under way: fractions of a receive queue of 512. */
+/* Limits of requests under way: fractions of a receive queue of 512. */
 enum { REQUESTS_DEFAULT = 512 / 4, REQUESTS_SA = 512 / 32 };
 
 struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_fn *readable,
@@ -105,8 +105,8 @@ static struct kernel_agent *find_conflict(const struct kernel_port *port,
 	return other;
 }
 
-/* 24 bits, as Linux gives them; 0 when all are taken. The port's number keeps those of a node's
- * ports apart. */
+/* 24 bits, as in Linux; 0: all are taken. The port's number distinguishes those of a node's
+ * ports. */
 static uint32_t next_number(struct kernel_port *port)
 {
 	for (unsigned tries = 0; tries < NUMBERS_OF_PORT; tries++) {

@@ -194,6 +194,7 @@ enum { RMPP_OUR_VERSION = 1 };
 void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t size);
 /* From the first segment that was not acknowledged. */
 void kernel_rmpp_resend(struct kernel_send *send);
+/* Handles an ACK: sends the next segments, or ends the send. */
 void kernel_rmpp_ack_received(struct kernel_agent *agent, const struct kernel_arrival *in);
 /* The receiver aborted; the program gets no event. */
 void kernel_rmpp_send_aborted(struct kernel_agent *agent, const struct kernel_arrival *in);

@@ -36,10 +36,10 @@ struct receive {
 	uint8_t mgmt_class, version, method;
 	bool done;
 	uint32_t got;	 /* all segments up to this number were received */
-	uint32_t acked;	 /* and this was said last */
+	uint32_t acked;	 /* and this acknowledgement was sent last */
 	uint32_t window; /* the last segment that may be sent */
-	uint64_t ahead;	 /* bit i: segment got + 1 + i is here */
-	uint32_t last;	 /* the number of the last segment; 0: not known yet */
+	uint64_t ahead;	 /* bit i: segment got + 1 + i was received */
+	uint32_t last;	 /* the number of the last segment; 0: unknown */
 	uint32_t last_payload;
 	uint32_t answer_window;
 	uint8_t *umad; /* KERNEL_HEADER_SIZE bytes, the first segment, the data of the others */
@@ -122,7 +122,7 @@ void kernel_rmpp_cancel(struct kernel_agent *agent)
 		receive_free(container_of(link, struct receive, link));
 }
 
-/* The first segment, as if it came now. */
+/* The first segment, handled as if it arrived now. */
 static struct kernel_arrival receive_first_segment(const struct receive *receive,
 						   const uint8_t *umad)
 {
@@ -153,7 +153,7 @@ static void receive_arm(struct receive *receive, unsigned s)
 		   kernel_now_us(kernel) + (uint64_t)s * US_PER_S);
 }
 
-/* Those that are done are only remembered, and the oldest gives way. */
+/* Completed messages are only remembered; a new message displaces the oldest. */
 static bool receive_has_place(struct kernel_agent *agent)
 {
 	if (agent->receives < RECEIVES_MAX)
@@ -222,7 +222,7 @@ static bool receive_make_room(struct receive *receive, size_t size)
 	return true;
 }
 
-/* Puts the data of a segment in its place and counts all that are now there without a gap. */
+/* Stores the data of a segment and counts the segments without a gap. */
 static bool store(struct receive *receive, const uint8_t *mad, uint32_t segment)
 {
 	size_t header_size = kernel_data_offset(receive->mgmt_class);
@@ -276,7 +276,7 @@ static void complete(struct receive *receive)
 	free(umad);
 }
 
-/* Segments beyond the window, and those that are here and not yet acknowledged, are dropped. */
+/* Drops segments beyond the window, and duplicates of segments that are not yet acknowledged. */
 static void data_received(struct receive *receive, const struct kernel_arrival *in,
 			  uint32_t segment)
 {

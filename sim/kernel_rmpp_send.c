@@ -26,7 +26,7 @@ static uint32_t payload(const struct kernel_send *send, size_t data_size)
 	return data_size + kernel_data_offset(send->mad[MAD_CLASS]) - RMPP_HEADER_END;
 }
 
-/* The first one says how long the whole message is, the last one how long itself is. */
+/* The first segment has the length of the message, the last its own. */
 static void send_segment(struct kernel_send *send, uint32_t segment)
 {
 	struct kernel_port *port = send->agent->port;
@@ -72,7 +72,7 @@ void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t 
 
 	send->size = size - header_size;
 	send->agent->file->message_bytes += send->size;
-	send->message = mem_alloc(send->size + 1); /* which may be nothing */
+	send->message = mem_alloc(send->size + 1); /* possibly 0 bytes */
 	memcpy(send->message, message + header_size, send->size);
 	send->segments = send->size ? (send->size + each - 1) / each : 1;
 	send->window = kernel_rmpp_answer_window(send);
@@ -133,8 +133,8 @@ static void refuse_ack(struct kernel_agent *agent, const struct kernel_arrival *
 	kernel_rmpp_answer(agent->port, in, RMPP_ABORT, status, 0, 0);
 }
 
-/* The acknowledgement of the last acknowledgement, which also opens a window of one segment for an
- * answer that is a message itself. */
+/* The acknowledgement of the last acknowledgement also opens a window of one segment for an answer
+ * that is a message itself. */
 static void acknowledge_ack(struct kernel_agent *agent, const struct kernel_arrival *in)
 {
 	kernel_rmpp_answer(agent->port, in, RMPP_ACK, RMPP_OK, 0, 1);
@@ -157,7 +157,7 @@ static void rmpp_send_advance(struct kernel_send *send, const struct kernel_arri
 			      uint32_t segment, uint32_t window)
 {
 	if (window < send->window || segment < send->acked)
-		return; /* an old one */
+		return; /* outdated */
 	if (segment > send->acked) {
 		send->acked = segment;
 		send->retries_left = send->header.retries;
@@ -191,8 +191,9 @@ void kernel_rmpp_ack_received(struct kernel_agent *agent, const struct kernel_ar
 		if (!segment)
 			kernel_rmpp_window_opened(agent, in, window);
 	} else if (is_acked(send)) {
-		/* Data is acknowledged again, which counts from 1. Two that are done would thank
-		 * each other for ever, and where links take no time within one event. */
+		/* Only data are acknowledged again, and they count from 1. Otherwise two completed
+		 * sides would acknowledge each other forever, and without link delays within one
+		 * event. */
 		if (segment)
 			acknowledge_ack(agent, in);
 	} else if (segment > send->segments || segment > send->window) {

@@ -18,7 +18,8 @@ enum { US_PER_MS = 1000, MESSAGE_MAX = 64 << 20 };
 
 /* Finding */
 
-/* Programs answer many requesters with equal TIDs: where an answer goes is part of its key. */
+/* Programs answer many requesters with equal TIDs: so the destination of an answer is part of its
+ * key. */
 static uint64_t response_key(uint64_t tid, bool has_grh, lid_t lid, const uint8_t *gid)
 {
 	uint64_t to = has_grh ? be64_load(gid + sizeof(guid_t)) : lid;
@@ -146,7 +147,7 @@ static void send_pump(struct kernel_agent *agent)
 	}
 }
 
-/* The program gets back what it wrote, cut after the header. */
+/* The program gets back its own MAD, cut after the header. */
 static void send_give_up(struct kernel_send *send)
 {
 	struct kernel_file *file = send->agent->file;
@@ -251,7 +252,7 @@ void kernel_sends_done(struct kernel *kernel)
 	}
 }
 
-/* Classes that have a limit, RMPP messages apart. */
+/* Classes with a limit, except RMPP messages. */
 static bool is_limited(const struct kernel_agent *agent, const uint8_t *mad)
 {
 	enum { CLASS_CM = 0x07 };
@@ -282,7 +283,7 @@ static bool is_bad_route(const struct kernel_port *port, const uint8_t *mad)
 struct written {
 	struct kernel_agent *agent;
 	struct ib_user_mad_hdr header;
-	uint8_t mad[MAD_SIZE]; /* with the TID as it is sent; of a message what fits */
+	uint8_t mad[MAD_SIZE]; /* with the TID as sent; the first part of a message */
 	uint64_t tid;
 	bool is_response;
 	const uint8_t *message; /* size bytes from its first header on; NULL: a single MAD */

@@ -34,7 +34,7 @@ static int usage_error(const struct subcommand *self, const char *reason)
 	return EXIT_USAGE;
 }
 
-/* A full disk shows only when the stream is flushed. */
+/* An error of a full disk appears only when the stream is flushed. */
 static int finish_output(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
@@ -259,7 +259,7 @@ static void sim_print_help(void)
 
 static int run_subcommand(int argc, char **argv)
 {
-	static char program[] = "weftsim"; /* as getopt() calls who it speaks for */
+	static char program[] = "weftsim"; /* for messages of getopt() */
 
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(argv[0], subcommands[i].name)) {
@@ -275,7 +275,7 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, 'V'}, {0}};
 
-	/* The + leaves options behind the subcommand to it. */
+	/* The + leaves options behind the subcommand to the subcommand. */
 	switch (getopt_long(argc, argv, "+hV", options, NULL)) {
 	case 'h':
 		sim_print_help();

@@ -13,7 +13,7 @@
 
 /* Flights */
 
-/* False when the port was there already. */
+/* False if the port is a member already. */
 static bool spread_enter(struct map *entered, const struct device_port *port)
 {
 	return !map_put(entered, (uintptr_t)port, (void *)port);
@@ -57,7 +57,7 @@ void flights_done(struct world *world)
 struct spread {
 	lid_t mlid;
 	struct map entered, received;
-	const struct device_port **at; /* where it came to a switch, in order */
+	const struct device_port **at; /* ports by which it entered switches, in order */
 	size_t count, capacity;
 	void (*receives)(void *ctx, const struct device_port *port);
 	void *ctx;

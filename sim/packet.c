@@ -126,7 +126,7 @@ static bool spreads(const struct packet *packet)
 	return !packet->is_smp && packet_is_multicast(packet);
 }
 
-/* A switch finds itself in its table, too, but for what it made itself. */
+/* A switch also forwards packets of its own by its table. */
 static enum verdict step_by_lid(const struct world *world, struct packet *packet,
 				struct device_port **out)
 {
@@ -183,7 +183,7 @@ static enum verdict step_by_route(const struct world *world, struct packet *pack
 	}
 }
 
-/* Where a part of the way that goes by LID ends, the directed part begins. */
+/* Where a part by LID ends, the directed part begins. */
 static enum verdict packet_step(const struct world *world, struct packet *packet,
 				struct device_port **out)
 {
@@ -198,7 +198,7 @@ static enum verdict packet_step(const struct world *world, struct packet *packet
 	return verdict == HERE ? step_by_route(world, packet, out) : verdict;
 }
 
-/* NULL, or the counter of why the packet cannot leave by this port. */
+/* NULL, or the counter of the reason why the packet cannot leave by this port. */
 static uint64_t *obstacle(struct world *world, const struct packet *packet,
 			  const struct device_port *out)
 {
@@ -223,7 +223,7 @@ static unsigned words_of(const struct packet *packet)
 	return packet->has_grh ? PACKET_WORDS + GRH_WORDS : PACKET_WORDS;
 }
 
-/* Onto the link: its far end has it when its time on the link is over. */
+/* Sends the packet over the link: it arrives at the far end after the time on the link. */
 static void go_out(struct packet *packet, struct device_port *out)
 {
 	port_count_xmit(&out->counts, words_of(packet), packet_is_multicast(packet));
@@ -296,7 +296,7 @@ static void hopped(void *ctx, void *what, uint32_t number)
 	move(world, packet);
 }
 
-/* A copy of the packet leaves a switch by one port, or is for the switch itself. */
+/* Sends a copy of the packet by a port, or to the switch itself. */
 static void send_copy(struct world *world, const struct packet *packet, struct device_port *out)
 {
 	struct packet *copy = packet_copy(world, packet);
@@ -314,8 +314,8 @@ static void send_copy(struct world *world, const struct packet *packet, struct d
 	}
 }
 
-/* Each copy is an event of its own, also where links take no time, so that copies that go round and
- * round need no stack. */
+/* Each copy is an event of its own, also without link delays, so that copies in a loop need no
+ * stack. */
 static void spread(struct world *world, struct packet *packet)
 {
 	struct device_port *in = packet->at;
@@ -339,8 +339,8 @@ static void spread(struct world *world, struct packet *packet)
 		packet_refuse(world, packet, NO_ROUTE, in, NULL);
 }
 
-/* Onto the link by that port, unless something is in its way. True: it has come to the other end,
- * for links take no time. */
+/* Sends the packet by that port, unless it is refused. True: it arrived at once, because links take
+ * no time. */
 static bool packet_leave(struct world *world, struct packet *packet, struct device_port *out)
 {
 	uint64_t *reason = obstacle(world, packet, out);

@@ -43,7 +43,7 @@ static enum smp_way step_forward(uint8_t *mad, bool at_switch, uint8_t in_port, 
 	if (*pointer > count)
 		return leave_route(mad, SMP_DR_DLID_OFFSET, at_switch, lid);
 	*out_port = mad[SMP_INITIAL_PATH_OFFSET + *pointer];
-	/* An adapter does not forward: what it sends leaves by the port that it is at. */
+	/* An adapter does not forward: it sends by its own port. */
 	return at_switch || *out_port == in_port ? SMP_OUT_PORT : SMP_BAD;
 }
 

@@ -74,8 +74,9 @@ static int wait_for_events(struct server *server, uint64_t start_us, struct epol
 				 .tv_nsec = left_us % US_PER_S * NS_PER_US};
 	count = epoll_pwait2(server->epoll_fd, events, READY, left_us > FOREVER_US ? NULL : &left,
 			     NULL);
+	/* The process was stopped and continued, or traced. */
 	if (count < 0)
-		return errno == EINTR ? 0 : -errno; /* stopped and continued, or traced */
+		return errno == EINTR ? 0 : -errno;
 	return count;
 }
 
@@ -137,7 +138,7 @@ static void on_port(void *ctx, struct device *device, uint8_t port)
 	folders_touch(server->folders, device);
 }
 
-/* Each program has some connections, and there may be many programs. */
+/* Each program has several connections, and there may be many programs. */
 static void raise_limit(void)
 {
 	struct rlimit limit;

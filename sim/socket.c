@@ -190,7 +190,7 @@ int socket_listen(struct socket_place *place, const char *path, char *error)
 		folder_empty(place->folder);
 		return 0;
 	}
-	rmdir(place->folder); /* unless it was there before, with something in it */
+	rmdir(place->folder); /* unless it existed before and is not empty */
 	close(place->folder_fd);
 	return r;
 }
@@ -206,7 +206,7 @@ void socket_close(struct socket_place *place)
 
 /* Connecting */
 
-/* 0 when it came whole, or -errno. */
+/* Returns 0 for a complete welcome, or -errno. */
 static int read_welcome(int fd, struct wire_welcome *welcome)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};

@@ -25,7 +25,7 @@ static const struct {
 	const char *name;
 	enum key_kind kind;
 	uint64_t min, max;
-	uint64_t fallback; /* for a family that does not need it */
+	uint64_t fallback; /* for a family that can do without it */
 } keys[KEY_COUNT] = {
 	[KEY_RADIX] = {"radix", NUMBER, 2, PORT_MAX, 0},
 	[KEY_LEVELS] = {"levels", NUMBER, 2, 4, 2},
@@ -264,7 +264,7 @@ static int find_key(struct piece word)
 	return -1;
 }
 
-/* Losing links is for every family, and it has use for a seed. */
+/* Every family can lose links, and then uses a seed. */
 static unsigned known_keys(const struct spec *spec)
 {
 	return spec->family->keys | BIT(KEY_LOSE_LINKS) | BIT(KEY_SEED);
@@ -431,7 +431,7 @@ struct end {
 	unsigned node, port;
 };
 
-/* One end of each link between switches, in order; the caller frees it. */
+/* One end of each link between switches, in order; for free(). */
 static struct end *list_switch_links(const struct net *net, size_t count)
 {
 	struct end *ends = mem_array(count, sizeof(*ends));
@@ -449,7 +449,7 @@ static struct end *list_switch_links(const struct net *net, size_t count)
 	return ends;
 }
 
-/* Takes links away that are drawn without replacement; how many is rounded to the nearest. */
+/* Removes random links, drawn without replacement; the number is rounded to the nearest. */
 static size_t lose_links(struct spec *spec, size_t links)
 {
 	size_t lost = (links * spec->number[KEY_LOSE_LINKS] + 5000) / 10000;

@@ -84,32 +84,45 @@ uint32_t spec_random_below(uint64_t *state, uint64_t limit);
 
 /* The functions of the families, for the table in spec.c. Fat trees: see spec_fattree.c. */
 int fattree_plan(struct spec *spec);
+/* spine-01 or core-01 at the top, leaf-01 or leaf-p1-01, agg-p1-01 in between. */
 void fattree_name(const struct spec *spec, unsigned index, char *name, size_t size);
+/* All cables of the tree. */
 void fattree_wire(struct spec *spec);
 
 /* Grids (spec_grid.c): a torus, also for mesh. */
 int torus_plan(struct spec *spec);
+/* A torus of one dimension. */
 int ring_plan(struct spec *spec);
+/* dims= is the number of switches in each dimension. */
 int hyperx_plan(struct spec *spec);
+/* A hyperx of dim= dimensions of size 2. */
 int hypercube_plan(struct spec *spec);
-/* Coordinates joined by "-". */
+/* sw-x1y2z0. */
 void grid_name(const struct spec *spec, unsigned index, char *name, size_t size);
+/* sw-0110: a digit for each dimension. */
 void hypercube_name(const struct spec *spec, unsigned index, char *name, size_t size);
+/* Each switch to its neighbours in each dimension. */
 void torus_wire(struct spec *spec);
 /* As torus_wire(), without the cables that close each line. */
 void mesh_wire(struct spec *spec);
+/* Each switch to all others on its lines. */
 void hyperx_wire(struct spec *spec);
 
 /* Dragonfly, random graphs and single switches: see spec_graph.c. */
 int dragonfly_plan(struct spec *spec);
+/* sw-g1-01: group and router, from 1. */
 void dragonfly_name(const struct spec *spec, unsigned index, char *name, size_t size);
+/* All routers of a group, then a cable between any two groups. */
 void dragonfly_wire(struct spec *spec);
 
+/* degree= links of each switch, or one less where the sum would be odd. */
 int random_plan(struct spec *spec);
+/* A connected random graph, from seed=. */
 void random_wire(struct spec *spec);
 
+/* One switch with hosts. */
 int single_plan(struct spec *spec);
-/* A number, counted from 1. */
+/* sw-01, counted from 1. */
 void number_name(const struct spec *spec, unsigned index, char *name, size_t size);
 
 #endif

@@ -85,7 +85,7 @@ int fattree_plan(struct spec *spec)
 	return 0;
 }
 
-/* Where a level's switches begin; pod after pod within a level, and the top at the end. */
+/* The index of a level's first switch; pod after pod within a level, and the top at the end. */
 static unsigned level_start(const struct shape *s, unsigned level)
 {
 	return level == 0 ? 0 : s->pods * (s->pod_leaves + (level - 1) * s->pod_inner);

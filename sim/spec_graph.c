@@ -27,8 +27,8 @@ int single_plan(struct spec *spec)
 
 /*
  * Dragonfly: groups of a routers, all cabled with each other; each router has p hosts and h cables
- * to other groups. There are a * h + 1 groups, the most that still have a cable between any two.
- * Ports: hosts, then the group's other routers in ascending order, then other groups.
+ * to other groups. There are a * h + 1 groups, the maximum with a cable between any two. Ports:
+ * hosts, then the group's other routers in ascending order, then other groups.
  */
 struct dragonfly {
 	unsigned a, h, p, groups;
@@ -72,8 +72,8 @@ static void wire_group(struct spec *spec, const struct dragonfly *fly, unsigned 
 			spec_cable(spec, first + i, fly->p + j, first + j, fly->p + i + 1);
 }
 
-/* Outlet q of a group, counted over its routers, leads to the group q + 1 further on. Seen from
- * there this group is the groups - q - 1 further on, hence at outlet a * h - 1 - q. */
+/* Outlet q of a group, counted over its routers, leads to the group q + 1 further on. From there
+ * this group is groups - q - 1 further on, so at outlet a * h - 1 - q. */
 static void wire_outlets(struct spec *spec, const struct dragonfly *fly, unsigned group)
 {
 	unsigned outlets = fly->a * fly->h;
@@ -102,8 +102,8 @@ void dragonfly_wire(struct spec *spec)
 /*
  * Random: a connected graph without parallel links, in which every switch has the given degree; if
  * switches and degree are both odd, one switch has one less. It begins as a circle with chords,
- * which has the right degrees. Then pairs of edges a-b, c-d become a-c, b-d at random, which keeps
- * them, and pieces that have come apart are joined by such exchanges, too.
+ * which has these degrees. Then random pairs of edges a-b, c-d become a-c, b-d, which keeps the
+ * degrees; separated pieces are joined by such exchanges, too.
  */
 struct edge {
 	unsigned a, b;
@@ -170,7 +170,7 @@ static void begin_circle(struct graph *graph, unsigned degree)
 		add_edge(graph, i, i + graph->nodes / 2);
 }
 
-/* Not when it would make a loop or a parallel link. */
+/* Not if it would make a loop or a parallel link. */
 static bool exchange(struct graph *graph, size_t first, size_t second, bool crosswise)
 {
 	struct edge one = graph->edges[first], two = graph->edges[second];
@@ -229,10 +229,10 @@ static void find_pieces(const struct graph *graph, unsigned *piece, size_t *clos
 }
 
 /*
- * Joins one piece to that of node 0, false when there is none. The edge taken from the other piece
- * closes a cycle, so that piece stays whole; and it gets both halves should the first edge have
- * been a bridge. There is such an edge: where pieces can come apart every switch has two links, and
- * a piece without a cycle would have ends with only one.
+ * Joins a piece to that of node 0; false: there is none. The edge taken from the other piece closes
+ * a cycle, so that piece stays connected; and if the first edge was a bridge, it gets both halves.
+ * Such an edge exists: pieces can only separate if every switch has two links, and a piece without
+ * a cycle would have ends with only one.
  */
 static bool join_piece(struct graph *graph, unsigned *piece, size_t *closing)
 {

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Stops far beyond what fits into a subnet, long before it overflows. */
+/* Stops far beyond the limit of a subnet, long before an overflow. */
 static uint64_t product_of_dims(const struct spec *spec)
 {
 	uint64_t product = 1;

@@ -67,7 +67,7 @@ static int user_connect(const char *socket, const char *node, enum wire_kind kin
 
 /* run */
 
-/* The library's path, for free(); NULL when it is nowhere. */
+/* The library's path, for free(); NULL: not found. */
 static char *find_library(void)
 {
 	static const char *const places[] = {"libweftsim.so", "../lib/weft/libweftsim.so"};
@@ -90,7 +90,7 @@ static char *find_library(void)
 	return NULL;
 }
 
-/* Programs that are preloaded already stay in front. */
+/* Other preloaded libraries stay in front. */
 static void preload(const char *library)
 {
 	const char *before = getenv("LD_PRELOAD");

@@ -51,7 +51,7 @@ static void on_port_changed(void *ctx, struct device *device, uint8_t port)
 		world->on_port(world->on_port_ctx, device, port);
 }
 
-/* A link that has come up and is lost again, as after a bad equalisation: it trains once more. */
+/* A link came up and is lost again, as after a failed equalisation: it trains once more. */
 static void bounce(void *ctx, void *what, uint32_t number)
 {
 	struct device_port *port = what;
@@ -63,7 +63,7 @@ static void bounce(void *ctx, void *what, uint32_t number)
 	device_pull(port, false);
 }
 
-/* The more patient end counts. */
+/* The end with more attempts counts. */
 static unsigned training_us(const struct world *world, const struct device_port *port)
 {
 	unsigned mine = port->device->quirks.training_us,
@@ -114,7 +114,7 @@ static void world_device_tick(void *ctx, void *what, uint32_t number)
 
 	(void)number;
 	if (node->tick_ns != world->now_ns)
-		return; /* an earlier one came in between */
+		return; /* an earlier event was added in between */
 	node->tick_ns = UINT64_MAX;
 	device_tick(node->device, world->now_ns / NS_PER_US);
 	plan_tick(world, node);
@@ -143,7 +143,7 @@ static void on_due(void *ctx, struct device *device)
 
 enum { GUID_SWITCHES = 0x200000, GUID_OTHERS = 0x100000 };
 
-/* A port can do what it is enabled for and all that is slower. */
+/* A port supports its enabled rate and all lower rates. */
 static uint8_t and_below(uint8_t mask)
 {
 	return mask ? (2u << (31 - __builtin_clz(mask))) - 1 : 0;
@@ -171,7 +171,7 @@ static void preset_port(struct device_port *port, const struct net_port *from)
 	port->info.lmc = from->lmc;
 }
 
-/* GUIDs that the net does not give are counted, as ibsim does. */
+/* GUIDs that the net lacks are numbered, as in ibsim. */
 static void build_device(struct world *world, const struct net_node *from, size_t index,
 			 guid_t *next_guid)
 {
@@ -340,7 +340,7 @@ void world_free(struct world *world)
 
 /* Finding */
 
-/* For people and tests, not for every packet. */
+/* For users and tests, too slow for each packet. */
 struct device *world_device(const struct world *world, const char *name)
 {
 	for (size_t i = 0; i < world->count; i++) {
@@ -407,7 +407,7 @@ void world_node(struct world *world, struct device *device, bool up)
 		device_pull(&device->port[p], !up);
 }
 
-/* The programs of the node are thought to come back with it. */
+/* The programs of the node return with it. */
 void world_reboot(struct world *world, struct device *device)
 {
 	(void)world;

@@ -27,7 +27,7 @@ enum {
 	ATTR_MOD_OFFSET = 20,
 };
 
-/* NodeInfo, 14.2.5.3. LocalPortNum is the port that the SMP came in through. */
+/* NodeInfo, 14.2.5.3. LocalPortNum is the port through which the SMP arrived. */
 static uint16_t node_info_get(struct agent_request *request)
 {
 	const struct device *device = request->device;
@@ -136,7 +136,7 @@ static void invert(uint8_t *data, size_t size)
 		data[i] = ~data[i];
 }
 
-/* Answers, and those methods that ask for none. */
+/* Methods that are answers, or that expect none. */
 static bool is_request(uint8_t method)
 {
 	return !(method & METHOD_RESPONSE) && method != METHOD_SEND && method != METHOD_TRAP &&
@@ -175,7 +175,7 @@ bool device_handle(struct device *device, uint8_t port, uint8_t mad[MAD_SIZE])
 	status = agent_answer(&header, &request);
 	if (device->quirks.down_trains && header.method == METHOD_SET &&
 	    request.in->info.port_state == PORT_DOWN)
-		return false; /* it would leave by a link that is gone */
+		return false; /* its link is down now */
 	if (device->quirks.garbage)
 		invert(request.data,
 		       header.mgmt_class == CLASS_PERF ? PERF_DATA_SIZE : SMP_DATA_SIZE);

@@ -17,7 +17,7 @@ enum {
 	MFT_CAP_MAX = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
 	USUAL_P_KEYS = 128,
 	USUAL_SWITCH_P_KEYS = 32,
-	USUAL_MTU = 5, /* 4096 bytes, the most that there is */
+	USUAL_MTU = 5, /* 4096 bytes, the maximum */
 	MTU_MAX = USUAL_MTU,
 	USUAL_VLS = 4,	     /* VL0-7 */
 	VLS_MAX = 5,	     /* VL0-14 */
@@ -29,7 +29,7 @@ enum {
 	ENHANCED_PORT0_GUIDS = 8,
 };
 
-/* PortInfo:CapabilityMask, where iba.h has no name for the bit. */
+/* A bit of PortInfo:CapabilityMask without a name in iba.h. */
 enum {
 	CAP_SL_MAPPING = 1 << 6,
 	CAP_SYSTEM_IMAGE_GUID = 1 << 11,
@@ -145,7 +145,7 @@ void device_free(struct device *device)
 	free(device);
 }
 
-/* All links drop at once, and only then do the first train: their far ends see one event each. */
+/* All links go down before the first trains again: so each far end sees one event. */
 void device_reboot(struct device *device)
 {
 	for (unsigned num = 1; num <= device->num_ports; num++)

@@ -17,7 +17,7 @@
 
 enum { PARTITION = PKEY_FULL_MEMBER - 1 };
 
-/* A key whose partition is 0 is no key. */
+/* A key of partition 0 is no key. */
 static bool is_of_partition(pkey_t key, pkey_t p_key)
 {
 	return !((key ^ p_key) & PARTITION) && p_key & PARTITION;
@@ -96,7 +96,7 @@ static void switch_bad_p_key(struct device_port *port, const struct device_packe
 	trap_bad_key(&port->device->port[0], TRAP_KIND_SWITCH_BAD_P_KEY, &details);
 }
 
-/* The counters stay full until they are cleared; a base port 0 has none (table 146). */
+/* Full counters stay full until they are cleared; a base port 0 has none (table 146). */
 static void keys_count_violation(const struct device_port *port, uint16_t *violations)
 {
 	bool is_base0 = device_is_switch(port->device) && !port->device->sw.enhanced_port0;

@@ -28,8 +28,8 @@ static bool is_training(const struct device_port *port)
 	return port->info.port_physical_state == PHYS_TRAINING;
 }
 
-/* PortStateChange is for what the manager did not do itself: the link came up or went (14.2.5.4).
- */
+/* PortStateChange reports changes that the manager did not cause: the link came up or went down
+ * (14.2.5.4). */
 static void tell_switch(struct device_port *port, uint8_t before)
 {
 	bool came_or_went = (before == PORT_DOWN) != (port->info.port_state == PORT_DOWN);
@@ -40,7 +40,7 @@ static void tell_switch(struct device_port *port, uint8_t before)
 	trap_raise(&port->device->port[0], TRAP_KIND_LINK_STATE, 0);
 }
 
-/* The only writer of a port's states. */
+/* The only function that writes a port's states. */
 static void link_enter_state(struct device_port *port, uint8_t state, uint8_t physical, bool by_set)
 {
 	const struct device_events *events = port->device->events;
@@ -66,7 +66,7 @@ static void count_lost(struct device_port *port)
 		port_count_error(&port->counts, ERROR_LINK_DOWNED);
 }
 
-/* A link that came or was coming is lost; its far end sees that. */
+/* A link, or a link in training, is lost; the far end detects it. */
 static void link_leave(struct device_port *port, uint8_t physical, bool by_set)
 {
 	struct device_port *peer = port->peer;
@@ -142,8 +142,8 @@ static uint8_t extended_speeds(const struct device_port *port)
 											 : enabled;
 }
 
-/* The best that both ends are enabled for; false when there is nothing in common. A link at an
- * extended speed shows its fastest old one beside it, one at FDR10 shows QDR. */
+/* The best rate that both ends enable; false: they have none in common. A link at an extended speed
+ * also shows its fastest older speed, a link at FDR10 shows QDR. */
 static bool negotiate(struct device_port *a, struct device_port *b)
 {
 	uint8_t width = widest(a->info.link_width_enabled & b->info.link_width_enabled);
@@ -221,7 +221,7 @@ static void begin_anew(struct device_port *port)
 	}
 }
 
-/* The far end of a link that begins to carry data goes along. */
+/* The far end of a link also goes ACTIVE. */
 static void activate(struct device_port *port)
 {
 	link_enter_state(port, PORT_ACTIVE, PHYS_LINK_UP, true);

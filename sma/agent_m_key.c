@@ -23,7 +23,7 @@ enum {
 	S_US = 1000000,
 };
 
-/* As check_mkey() of the kernel's drivers qib and hfi1 has it, TrapRepress() too. */
+/* As check_mkey() of the kernel's drivers qib and hfi1, also for TrapRepress(). */
 static bool needs_key(const struct device_port *port, uint8_t method)
 {
 	switch (method) {

@@ -42,7 +42,7 @@ static uint16_t class_port_info_get(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* Which ports PortSelect means. */
+/* The ports of a PortSelect. */
 struct range {
 	unsigned first, last;
 };
@@ -93,7 +93,7 @@ static struct place short_place(struct port_counts *counts, unsigned bit)
 						     &counts->traffic_beyond[traffic]};
 }
 
-/* There is nothing behind QP1Dropped, and all its places are NULL. */
+/* QP1Dropped is always 0: all its pointers are NULL. */
 static struct place extended_place(struct port_counts *counts, unsigned bit)
 {
 	if (bit < PORT_TRAFFICS)
@@ -166,7 +166,7 @@ static void reset(struct device *device, const struct range *range, const struct
 		shape->reset(shape->place(&device->port[num].counts, bit));
 }
 
-/* How many bits mean something to this device. */
+/* The number of bits that this device supports. */
 static unsigned bits_of(const struct shape *shape, const struct device *device)
 {
 	bool is_extended = shape->attr_id == PERF_PORT_COUNTERS_EXTENDED;

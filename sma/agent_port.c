@@ -25,7 +25,7 @@ enum { ENDS = END | BASE0 | ENHANCED0, LINKS = END | EXTERNAL };
 
 enum write {
 	ANY,		   /* any value */
-	ZERO_IS_NO_CHANGE, /* and so is everything else */
+	ZERO_IS_NO_CHANGE, /* and all other members */
 	ONLY_ZERO_CLEARS,  /* a counter: any other value is ignored */
 };
 
@@ -94,8 +94,8 @@ static const struct rule {
  * change. */
 static const struct enabled {
 	size_t enabled, supported;
-	uint8_t all, none; /* none 0: has no word for nothing */
-	bool extended;	   /* counts only where the manager knows extended speeds */
+	uint8_t all, none; /* not 0: there is no value for none */
+	bool extended;	   /* only for managers that know extended speeds */
 } enabled_rules[] = {
 	{offsetof(struct port_info, link_width_enabled),
 	 offsetof(struct port_info, link_width_supported), LINK_WIDTH_ALL, 0, false},
@@ -211,7 +211,7 @@ uint16_t port_info_get(struct agent_request *request)
 		shown.link_speed_ext_active = shown.link_speed_ext_supported =
 			shown.link_speed_ext_enabled = 0;
 	format_encode(&port_info_format, &shown, request->data);
-	/* A command, shown by the answer to the Set() that gave it and by nothing else. */
+	/* A command, which only the answer to its Set() shows. */
 	port->info.client_reregister = 0;
 	return STATUS_OK;
 }
@@ -236,7 +236,7 @@ static bool values_are_good(const struct device_port *port, const struct port_in
 	return true;
 }
 
-/* The LIDs of a port are a row of 2^LMC that begins at a multiple of that (4.1.3). */
+/* The LIDs of a port are a range of 2^LMC that begins at a multiple of that (4.1.3). */
 static bool lids_are_good(const struct device_port *port, const struct port_info *asked)
 {
 	unsigned lmc = device_port_kind(port) & (END | ENHANCED0) ? asked->lmc : 0;
@@ -336,7 +336,7 @@ uint16_t port_info_set(struct agent_request *request)
 	struct port_info asked;
 
 	attr_decode(&port_info_format, request->data, &asked);
-	/* The ports of an adapter are each set through themselves. */
+	/* The ports of an adapter are set through themselves only. */
 	if (!port || (!device_is_switch(request->device) && port != request->in) ||
 	    !values_are_good(port, &asked) || !lids_are_good(port, &asked) ||
 	    !enabled_are_good(port, &asked, extended) ||

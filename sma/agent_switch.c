@@ -30,14 +30,14 @@ static bool is_port_or_none(const struct device *device, uint8_t port)
 	return port <= device->num_ports || port == LFT_NO_PORT;
 }
 
-/* As in PortInfo: what stays what it is cannot be wrong. */
+/* As in PortInfo: an unchanged value is always valid. */
 static bool is_default(const struct device *device, uint8_t held, uint8_t asked)
 {
 	return asked == held || (is_port_or_none(device, asked) &&
 				 !(asked == LFT_NO_PORT && device->quirks.refuses_no_port));
 }
 
-/* As in PortInfo: a top that stays what it is cannot be wrong. */
+/* As in PortInfo: an unchanged top is always valid. */
 static bool tops_are_good(const struct device *device, const struct switch_info *asked)
 {
 	const struct switch_info *sw = &device->sw;
@@ -145,7 +145,7 @@ uint16_t lft_set(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* Multicast: the modifier is the block and, in its top bits, which 16 ports. */
+/* Multicast: the modifier is the block and, in its top bits, the position of 16 ports. */
 
 static size_t mft_position_bytes(const struct device *device)
 {
@@ -157,7 +157,7 @@ static unsigned mft_positions(const struct device *device)
 	return device->num_ports / MFT_POSITION_PORTS + 1;
 }
 
-/* Where the block that the modifier means is in the table; false when there is no such block. */
+/* The place in the table of the modifier's block; false: there is no such block. */
 static bool mft_place(const struct agent_request *request, size_t *place)
 {
 	const struct device *device = request->device;
@@ -196,7 +196,7 @@ uint16_t mft_set(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* A top of 0 was never set: then all of the table counts. */
+/* A top of 0 was never set: then the whole table is in force. */
 static bool mft_covers(const struct device *device, lid_t mlid)
 {
 	const struct switch_info *sw = &device->sw;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The tables of a port: P_Keys (14.2.5.7), GUIDs (14.2.5.5), service levels to virtual lanes
- * (14.2.5.8) and the arbitration of these (14.2.5.9). Each is kept as on the wire, from the first
- * Set() on; before that it is as after a reset, and takes no memory. Called from the table of
+ * (14.2.5.8) and the arbitration of these (14.2.5.9). Each is kept in its wire form, from the first
+ * Set() on; before that it is as after a reset, and has no memory. Called from the table of
  * attributes.
  *
- * Whose table it is stands in the modifier of the attribute at a switch; at an adapter it is that
- * of the port that the SMP came in through.
+ * At a switch, the modifier of the attribute has the port; at an adapter it is the port through
+ * which the SMP arrived.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ uint16_t p_key_get(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* Keys that the table has no room for are not held, and the answer shows it. */
+/* Keys beyond the size of the table are dropped, as the answer shows. */
 uint16_t p_key_set(struct agent_request *request)
 {
 	unsigned block;
@@ -87,7 +87,7 @@ uint16_t p_key_set(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* GUIDs: the modifier is the block. The first of all is the port's own and cannot be set. */
+/* GUIDs: the modifier is the block. The first GUID is the port's own and cannot be set. */
 
 guid_t device_guid(const struct device_port *port, unsigned index)
 {
@@ -133,9 +133,9 @@ uint16_t guid_info_set(struct agent_request *request)
 }
 
 /*
- * SLtoVL: at a switch the modifier is an output and an input port, each with a bit that means all
- * of them (OptimizedSLtoVLMappingProgramming). A Get() of all shows the first. The table of an
- * output port has a row for each input port; an adapter's has one row.
+ * SLtoVL: at a switch the modifier is an output and an input port, each with a bit for all ports
+ * (OptimizedSLtoVLMappingProgramming). A Get() of all shows the first. The table of an output port
+ * has a row for each input port; an adapter's has one row.
  */
 
 enum {
@@ -148,8 +148,8 @@ struct range {
 	unsigned first, last;
 };
 
-/* The ports that are meant; false when there is no such port. An output of a Set() needs a link;
- * the table of a base port 0 can be read, for tools begin there. */
+/* The ports of the modifier; false: there is no such port. A Set() needs an output port with a
+ * link; the table of a base port 0 can be read, because tools read it. */
 static bool sl_to_vl_ranges(const struct agent_request *request, bool is_set, struct range *out,
 			    struct range *in)
 {
@@ -176,7 +176,7 @@ static unsigned device_sl_to_vl_rows(const struct device *device)
 	return device_is_switch(device) ? device->num_ports + 1 : 1;
 }
 
-/* After a reset the SLs take turns at the VLs that there are. */
+/* After a reset the SLs are distributed over the VLs in turn. */
 static void sl_to_vl_default(const struct device_port *port, uint8_t row[SL_TO_VL_SIZE])
 {
 	unsigned vls = vls_of(port->info.vl_cap);
@@ -245,7 +245,7 @@ uint8_t device_sl_to_vl(const struct device *device, uint8_t in_port, uint8_t ou
 
 enum { VL_ARBITRATION_LOW = 1, VL_ARBITRATION_HIGH = 3, VL_ENTRY_SIZE = 2, VL_MANAGEMENT = 15 };
 
-/* The port and where its block is, NULL when there is no such. */
+/* The port and the offset of its block; NULL: there is no such block. */
 static struct device_port *vl_arbitration_port(const struct agent_request *request, size_t *place,
 					       size_t *size)
 {
@@ -273,7 +273,7 @@ uint16_t vl_arbitration_get(struct agent_request *request)
 	return STATUS_OK;
 }
 
-/* VL15 needs no turn. Other VLs that are not in use are skipped, which is no error. */
+/* VL15 needs no entry. Entries of unused VLs are skipped, which is no error. */
 static bool vls_are_good(const uint8_t *data, size_t size)
 {
 	for (size_t i = 0; i < size; i += VL_ENTRY_SIZE) {

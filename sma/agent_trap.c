@@ -27,9 +27,9 @@ struct device_traps {
 	uint64_t not_before_us;
 	uint32_t tid[TRAP_KINDS];	    /* 0: this kind does not wait */
 	uint16_t changes;		    /* of trap 144, until it is repressed */
-	uint8_t turn;			    /* the kind that is looked at first */
-	uint8_t about;			    /* the port that a complaint, 129-131, is about */
-	struct notice_bad_key p_key, q_key; /* the last packets that were refused */
+	uint8_t turn;			    /* the kind whose turn is next */
+	uint8_t about;			    /* the subject of a trap 129-131 */
+	struct notice_bad_key p_key, q_key; /* the last refused packets */
 	struct notice_bad_m_key m_key;
 	struct notice_switch_bad_p_key switch_p_key;
 };
@@ -114,7 +114,7 @@ static unsigned traps_waiting(const struct device_traps *traps)
 	return count;
 }
 
-/* The kind whose turn it is; one must wait. */
+/* The kind whose turn it is; at least one must wait. */
 static enum trap_kind next_kind(const struct device_traps *traps)
 {
 	unsigned kind = traps->turn;
@@ -170,7 +170,7 @@ void trap_bad_key(struct device_port *port, enum trap_kind kind,
 		port->traps->switch_p_key = details->switch_bad_p_key;
 }
 
-/* A complaint may be about any port of a switch; its port 0 sends it. */
+/* Traps 129-131 may be about any port of a switch; its port 0 sends them. */
 static bool names_a_port(enum trap_kind kind)
 {
 	return kinds[kind].fill == fill_threshold || kinds[kind].fill == fill_switch_bad_p_key;
@@ -208,8 +208,8 @@ int device_raise(struct device_port *port, uint16_t trap_number)
 	return -EINVAL;
 }
 
-/* A TrapRepress() is the Trap() with another method and the key of the port, which was checked
- * before (m_key_admits()): its TID and number must be those of ours. */
+/* A TrapRepress() is the Trap() with another method and the port's key, which was checked before
+ * (m_key_admits()). Its TID and number must be those of our trap. */
 void trap_repressed(struct device *device, struct device_port *in, const uint8_t *mad)
 {
 	struct device_port *port = device_is_switch(device) ? &device->port[0] : in;
@@ -258,7 +258,7 @@ static bool has_waiting(const struct device_port *port)
 	return port->traps && traps_waiting(port->traps);
 }
 
-/* A switch's notices are port 0's; the ports of an adapter have each their own. */
+/* Port 0 sends a switch's notices; each port of an adapter sends its own. */
 static unsigned last_end(const struct device *device)
 {
 	return device_is_switch(device) ? 0 : device->num_ports;

@@ -25,7 +25,7 @@ const struct personality personalities[] = {
 	 {.state_lag_us = 60 * MS}},
 
 	/* Linux, drivers/infiniband/hw/qib/qib_mad.c: subn_set_portinfo() takes the link down,
-	 * waits 10 ms for it to come back, and sends the answer by it. */
+	 * waits 10 ms for its return, and sends the answer over it. */
 	{"down-trains",
 	 "trains a link again that is set Down, and loses the answer",
 	 {.down_trains = true}},
@@ -56,12 +56,12 @@ const struct personality personalities[] = {
 	 {.bare_port0 = true}},
 
 	/* Links of 50 and 100 Gbit/s a lane equalise and choose a forward error correction before
-	 * they are up. No public source tells how often they fall back; the times are chosen. */
+	 * they come up. No public source has the rate of failures; the times are chosen. */
 	{"bouncing-links",
 	 "its links train for 3 s and are lost twice before they stay",
 	 {.training_us = 3000 * MS, .bounces = 2}},
 
-	/* Counters of violations: qib and hfi1 tell them, subn_get_portinfo(). LinkErrorRecovery:
+	/* Counters of violations: qib and hfi1 show them, subn_get_portinfo(). LinkErrorRecovery:
 	 * the specification, 5.3.6. A bit of the CapabilityMask: the kernel's core/cm.c sets
 	 * IB_PORT_CM_SUP when its module is loaded, and clears it. */
 	{"restless",
@@ -70,8 +70,8 @@ const struct personality personalities[] = {
 
 	/* The agents of qib, hfi1 and mthca are functions of the host's kernel, which a workqueue
 	 * runs after other work: qib_process_mad(), mthca_process_mad(). OpenSM waits for 200 ms
-	 * (OSM_DEFAULT_TRANS_TIMEOUT_MILLISEC), three times. No public source tells how long a
-	 * busy host takes; the time is chosen. */
+	 * (OSM_DEFAULT_TRANS_TIMEOUT_MILLISEC), three times. No public source has the delay of a
+	 * busy host; the time is chosen. */
 	{"busy-driver",
 	 "takes 100 to 400 ms for each SMP",
 	 {.service_us = 100 * MS, .service_spread_us = 300 * MS}},
@@ -93,8 +93,8 @@ const struct personality personalities[] = {
 	 "keeps its default multicast ports, and ignores new values",
 	 {.keeps_default_ports = true}},
 
-	/* No public source: a device need not have the range of values that the specification gives
-	 * these members. OpenSM does not compare what it has written with the answer. */
+	/* No public source: a device may support a smaller range of values than the specification
+	 * allows. OpenSM does not compare its Set() with the answer. */
 	{"clamping",
 	 "limits LifeTimeValue, and has a constant SubnetTimeOut",
 	 {.life_time_max = 16, .subnet_timeout_fixed = 31}},

@@ -16,7 +16,6 @@
 
 #include "lib/mem.h"
 #include "route/engine.h"
-#include "route/roots.h"
 #include "route/updown.h"
 
 /* Detours are for few pairs; if many pairs needed them, other engines are better. */

@@ -13,7 +13,6 @@
 
 #include "lib/mem.h"
 #include "route/engine.h"
-#include "route/roots.h"
 #include "route/updown.h"
 
 int levels_from_file(const struct cabling *cabling, const struct guid_list *roots, uint16_t **level,

@@ -13,6 +13,7 @@
 #include "lib/work.h"
 #include "route/check.h"
 #include "route/dest_index.h"
+#include "route/engine.h"
 #include "route/tree.h"
 
 struct updown;
@@ -31,5 +32,11 @@ void updown_count(const struct updown *updown, uint64_t *pairs, uint64_t *withou
 /* Fills every row of routes. before is for the check for credit loops, and may be NULL. */
 void updown_fill(struct updown *updown, const struct route_judged *before, struct work_pool *pool,
 		 struct routes *routes);
+
+/* Levels from a root GUID file, of which *level is for tree_new(). GUIDs of absent switches are
+ * ignored, because spines may be off. Returns 0, or -ENOENT with one line in why: no root is
+ * present, so the file is for another fabric. Defined in updn.c. */
+int levels_from_file(const struct cabling *cabling, const struct guid_list *roots, uint16_t **level,
+		     char why[ROUTE_WHY_SIZE]);
 
 #endif

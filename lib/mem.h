@@ -27,9 +27,9 @@ char *mem_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct arena;
 /* An empty arena, without memory before the first allocation. Free it with arena_free(). */
 struct arena *arena_new(void);
-void arena_free(struct arena *arena); /* and all that came from it */
-void arena_reset(
-	struct arena *arena); /* all that came from it is gone; its blocks stay for reuse */
+void arena_free(struct arena *arena); /* with all allocations from it */
+/* Frees all allocations at once; its blocks are kept for reuse. */
+void arena_reset(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size);		   /* cleared, 16-byte aligned */
 void *arena_array(struct arena *arena, size_t count, size_t size); /* cleared, product checked */
 char *arena_strdup(struct arena *arena, const char *text);

@@ -87,8 +87,8 @@ enum {
 enum { PERF_EXTENDED_ERRORS = 1 << 1 };
 enum { PERF_ALL_PORTS = 255 };
 
-/* CounterSelect of PortCountersExtended; the first TRAFFIC_SHORT are bits 12-15 of PortCounters'.
- */
+/* CounterSelect of PortCountersExtended; the first TRAFFIC_SHORT are bits 12-15 of
+ * PortCounters' CounterSelect. */
 enum port_traffic {
 	TRAFFIC_XMIT_DATA, /* in units of 4 bytes, from the LRH up to the VCRC, as is all data */
 	TRAFFIC_RCV_DATA,

@@ -704,7 +704,8 @@ static void test_readonly(void)
 		server_start();
 		CU_ASSERT_EQUAL(control_call(other_path, request, NULL, NULL, &result, &error),
 				-EREMOTEIO);
-		CU_ASSERT_PTR_NOT_NULL(strstr(error, "\"echo\" is not available on the read-only socket"));
+		CU_ASSERT_PTR_NOT_NULL(
+			strstr(error, "\"echo\" is not available on the read-only socket"));
 		CU_ASSERT_PTR_NOT_NULL(strstr(error, path));
 		free(error);
 		json_object_set_new(request, "command", json_string("state"));

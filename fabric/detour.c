@@ -9,7 +9,7 @@
  * The same search is used if the tree has no way, because a cable on it was cut and the tree was
  * not yet rebuilt. Ways are found when they are needed and not stored. They do not use cables that
  * a heavy pass of discovery has not read again yet, nor cables whose switches have both reported
- * changes since: such a cable may lead elsewhere now, and another device that answers there would
+ * changes since. Such a cable may lead elsewhere now, and another device that answers there would
  * be taken for the target. Loop thread only.
  */
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static unsigned step_cost(const struct node *from, const struct node *to)
 }
 
 /* Searches from the target to the first switch, in the order of the length beyond that of the
- * tree's way: while there are ways as short as that, only switches on these are visited. The tree's
+ * tree's way. While there are ways as short as that, only switches on these are visited. The tree's
  * numbers of hops may be outdated: then the way is longer. */
 static bool detour_run_search(struct fabric *fabric, struct node *target)
 {

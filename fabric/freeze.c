@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Freezing: the live model becomes a snapshot. Reports are shared, not copied; only cables and
- * owners of LIDs are written. These are left out: nodes without a route from the manager, switches
- * whose tables are too small for the LIDs in use, cables with an end that is down or unread, and
- * cables between switches that failed to come up at the last attempt. A port remembers its last
+ * owners of LIDs are written. Nodes without a route from the manager are left out, and switches
+ * whose tables are too small for the LIDs in use. So are cables with an end that is down or unread,
+ * and cables between switches that failed to come up at the last attempt. A port remembers its last
  * cable as long as its switch exists and the cable's other end is not cabled elsewhere. The
  * registry also has the place of a host.
  */

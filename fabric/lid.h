@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The assignment of LIDs. A port keeps its LID if it is free and fits its LMC. New LIDs are chosen
- * so that a change affects few blocks of forwarding tables: switches have blocks of 64 LIDs of
+ * so that a change affects few blocks of forwarding tables. Switches have blocks of 64 LIDs of
  * their own, and the ports at one leaf switch share a block if it has room for all of them. Leaves
  * are served in the order of their GUIDs, ports in the order of their numbers, so the same fabric
  * gets the same LIDs for any order of discovery. Loop thread only.
@@ -13,7 +13,7 @@
  * absent longest lose theirs first.
  *
  * A switch holds LIDs below its LinearFDBCap. A switch with a small table must not limit all
- * others: if its table does not hold the LIDs in use or needed, routes avoid it, and hosts behind
+ * others. If its table does not hold the LIDs in use or needed, routes avoid it, and hosts behind
  * it are lost. It limits the LIDs of the fabric only if that costs less.
  */
 #ifndef FABRIC_LID_H

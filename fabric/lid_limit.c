@@ -73,8 +73,8 @@ unsigned lid_find_caps(void *arg, size_t *at)
 }
 
 /* Adds a port to the price of using no LID from cap on, and to the price of losing the switches
- * with smaller tables: first working ports that lose their switch or their LID, then others that
- * do. */
+ * with smaller tables. First count working ports that lose their switch or their LID, then others
+ * that do. */
 static void lid_limit_add_port(struct lid_work *work, const struct port *port, unsigned cap)
 {
 	struct lid_limit *limit = &work->caps;

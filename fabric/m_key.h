@@ -2,7 +2,7 @@
 /*
  * The M_Key of an SMP. The live model knows the key of a port that has shown or accepted it. For
  * other ports the source (sm/partition/m_keys.h) lists the possible keys, the most likely first,
- * and the attempts of a request try one after the other: a port whose key is 0 answers to any key,
+ * and the attempts of a request try one after the other. A port whose key is 0 answers to any key,
  * and a protected port drops requests with a wrong key. Loop thread only.
  */
 #ifndef FABRIC_M_KEY_H

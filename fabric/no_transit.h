@@ -2,7 +2,7 @@
 /*
  * Switches whose forwarding table cannot be changed: they refuse Sets, or their agents are silent.
  * Routes of other nodes do not pass them, so that only devices cabled to such a switch depend on
- * its table: a snapshot has only its cables to one neighbour, and no path leads through it. Loop
+ * its table. A snapshot has only its cables to one neighbour, and no path leads through it. Loop
  * thread only.
  */
 #ifndef FABRIC_NO_TRANSIT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The wanted content of a port's P_Key table, from its present table and its wanted keys. Programs
- * on hosts use a key by its index, so keys keep their index: a removed key leaves a hole, which the
+ * on hosts use a key by its index, so keys keep their index. A removed key leaves a hole, which the
  * next new key fills, and no key is moved or removed for another. Index 0, which most programs use
  * by default, is the only exception: see pkeys_fit(). Pure functions, any thread.
  */
@@ -42,7 +42,7 @@ unsigned pkeys_fit(const pkey_t *have, unsigned room, const pkey_t *want, unsign
 /* The first block in which a and b, of slots entries each, differ; -1: they are equal. */
 int pkeys_differing_block(const pkey_t *a, const pkey_t *b, unsigned slots);
 
-/* The keys of want that a table already covers, so that writing them only removes access: *kept
+/* The keys of want that a table already covers, so that writing them only removes access. *kept
  * (count places) gets them, in the order of want, as limited keys if the table has only that.
  * Returns their number. */
 unsigned pkeys_narrow(const pkey_t *table, unsigned slots, const pkey_t *want, unsigned count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The table cache: the forwarding tables that switches have acknowledged, including multicast
- * tables, in a file beside the store, tables.img. After a start it is a hypothesis: a switch that
+ * tables, in a file beside the store, tables.img. After a start it is a hypothesis. A switch that
  * forwards, has the same LinearFDBTop and has the same content in some sampled blocks is assumed to
  * hold all of it (sm/program/cached_lft.c, for multicast sm/program/cached_mft.c). So a restart on
  * a running fabric reads little and writes nothing. SLtoVL tables are not in it, because this

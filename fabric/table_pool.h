@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Stores equal tables of ports (facts.h) once: the ports of a fabric have few different mappings of
+ * Stores equal tables of ports (facts.h) once. The ports of a fabric have few different mappings of
  * service levels, arbitration tables and GUIDs, and there are hundreds of thousands of ports. Loop
  * thread only.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Making, counting and publishing views. The manager makes a view at the end of a sweep and
- * publishes it; a handler that answers from it holds no reference unless it needs the view after
+ * publishes it. A handler that answers from it holds no reference unless it needs the view after
  * its return. The last reference releases the references to the parts, not the parts. Loop thread
  * only.
  */

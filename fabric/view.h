@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The view: the data for answers to queries. A small struct of references to immutable parts; the
- * manager publishes a new view by changing one pointer, and a reader that needs a view for longer
- * than one handler takes a reference. Loop thread only.
+ * The view: the data for answers to queries. A small struct of references to immutable parts. The
+ * manager publishes a new view by changing one pointer. A reader that needs a view for longer than
+ * one handler takes a reference. Loop thread only.
  */
 #ifndef FABRIC_VIEW_H
 #define FABRIC_VIEW_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Partition files: OpenSM's partitions.conf in full, and ranges of GUIDs. Text in, rules out; no
- * knowledge of a fabric. A file is accepted whole or not at all: a mistyped line that is ignored,
- * or that admits all ports to the default partition, would open a fabric that should be closed.
+ * knowledge of a fabric. A file is accepted whole or not at all. If a mistyped line were ignored,
+ * or admitted all ports to the default partition, a fabric that should be closed would be open.
  * Membership follows from rules in the order of the file: of two rules for a port the later rule
  * applies. Pure functions, any thread.
  */

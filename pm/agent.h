@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The performance management agents of the fabric, and the state of the ports for which each
- * answers: a switch for all of its ports, an adapter or router port for itself. A table in the
- * order of the view's switches and then its end ports. It is updated from the view before each
+ * answers. A switch answers for all of its ports, an adapter or router port for itself. A table in
+ * the order of the view's switches and then its end ports. It is updated from the view before each
  * sweep, in slices. Agents that left the view are dropped with their counters, because a device
  * that was switched off loses its counters, too. Loop thread only.
  */

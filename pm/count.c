@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Arithmetic over counters (count.h). A rate is computed only if two reads are meaningful: not
- * after a reset, not from a full counter, not if a port claims more than any link carries, and not
- * from two reads in close succession, as around a reset.
+ * Arithmetic over counters (count.h). A rate is computed only if two reads are meaningful. That is
+ * not the case after a reset, for a full counter, if a port claims more than any link carries, or
+ * for two reads in close succession.
  */
 #include "pm/count.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Reads the counters of an agent's ports, one request at a time: its capabilities (ClassPortInfo,
- * if unknown), then PortCounters and, if supported, PortCountersExtended of each port; resets
+ * if unknown), then PortCounters and, if supported, PortCountersExtended of each port. Resets
  * counters that the owner selects. Follows redirections, and repeats lost requests. Used by sweeps
  * and by perf show. Loop thread only.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A sweep over all counters. First the table of agents is updated from the view, in slices. Then as
- * many agents are read at a time as the window has places, each with one request under way: an
+ * many agents are read at a time as the window has places, each with one request under way. An
  * agent that is slow or dead holds one place and delays no other agent. Further requests follow
  * from answers, of which a turn handles few; only the first requests have to be divided into slices
  * here.

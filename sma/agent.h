@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A software agent: the subnet management and the performance management agent of a switch, adapter
- * or router, as close to the specification (chapters 14.2, 14.3 and 16.1) and to known devices as
- * possible. (state, request) -> (state, reply, traps). It knows its own ports and the far ends of
- * their cables, but no fabric and no clock: its owner moves the MADs, counts them in the ports'
- * counts, and supplies the time. Used by the simulation in tests/sim and by weftsim. One thread.
+ * or router, as in the specification (chapters 14.2, 14.3 and 16.1) and in known devices. (state,
+ * request) -> (state, reply, traps). It knows its own ports and the far ends of their cables, but
+ * no fabric and no clock. Its owner moves the MADs, counts them in the ports' counts, and supplies
+ * the time. Used by the simulation in tests/sim and by weftsim. One thread.
  *
  * Other code may read the structs below; only the functions change them. Exceptions are quirks,
  * owner, counts, reregistrations, and members that an owner presets before the first request. The

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The keys of packets: which P_Keys pass at an end port and at a switch's external port (10.9), and
- * the results of a bad key: a violation in PortInfo and a trap (14.2.5.1, 14.2.5.6). Called by the
- * code that moves packets, on one thread. No state of its own.
+ * The keys of packets: which P_Keys pass at an end port and at a switch's external port (10.9).
+ * Also the results of a bad key: a violation in PortInfo and a trap (14.2.5.1, 14.2.5.6). Called by
+ * the code that moves packets, on one thread. No state of its own.
  *
  * The rules differ. At an end port, the packet or the table entry must be a full member. A switch's
  * port only checks that the partition is in its table: managers copy the table of the adapter

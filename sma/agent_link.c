@@ -208,7 +208,7 @@ bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physic
 }
 
 /* A Set() of PortState to Down with the link up returns the logical state to Init, and that of the
- * far end if it was higher; the link does not train again. So the answer shows Init, and the link
+ * far end if it was higher. The link does not train again. So the answer shows Init, and the link
  * carries it. */
 static void begin_anew(struct device_port *port)
 {

@@ -2,8 +2,8 @@
 /*
  * M_Keys (14.2.4): which requests may read and write an agent. An end port has a key, a switch at
  * its port 0. It has no effect while it is 0. Otherwise a Set() or a TrapRepress() must carry it,
- * and for a Get() the protection level decides: at 0 and 1 the key is not needed, but at 1 PortInfo
- * hides the key from a Get() without it; at 2 and 3 it is needed. A request without the needed key
+ * and for a Get() the protection level decides. At 0 and 1 the key is not needed, but at 1 PortInfo
+ * hides the key from a Get() without it. At 2 and 3 it is needed. A request without the needed key
  * is dropped without an answer. It counts as a violation, and trap 256 informs the manager. Called
  * by agent.c, on one thread.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * PortInfo (14.2.5.6). Most of its rules are one table: which member a Set() may change, at which
- * kind of port, and the allowed values; members that a kind of port does not have are ignored. An
+ * kind of port, and the allowed values. Members that a kind of port does not have are ignored. An
  * unchanged value is always valid, so the answer to a Get() can always be Set(). agent_link.c has
  * the states. A Set() with one invalid value changes nothing.
  */

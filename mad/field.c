@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The loop through which every codec of a MAD attribute or SA record goes: rows in, struct or wire
- * out. It runs for each SMP and each record, so a number is not read bit by bit: it is one
+ * out. It runs for each SMP and each record, so a number is not read bit by bit. It is one
  * big-endian load of 1, 2, 4 or 8 bytes, a shift and a mask. Such a load may include bytes of the
  * neighbours. It ends with the field's last byte (or begins with the wire's first), so it never
  * reads beyond either end. No state; any thread.

@@ -18,7 +18,7 @@ static const struct {
 } widths[] = {{1, 1}, {16, 2}, {2, 4}, {4, 8}, {8, 12}};
 
 /*
- * The active speed of a lane, newest member first: a port that runs at an extended speed may show
+ * The active speed of a lane, newest member first. A port that runs at an extended speed may show
  * 10 Gb/s in LinkSpeedActive, so the first row that matches is the speed of the link. The
  * capability bits of the extended members are not checked: switches show them for port 0 only, and
  * a device without these members sends 0. Beside each stands the member with the supported speeds.

@@ -8,7 +8,7 @@
  *
  * An answer must have the class, method, attribute and modifier (same_modifier()) of the request,
  * or be a redirection. Other MADs with its TID are counted and dropped, and the request times out.
- * Each attempt has a TID of its own, and does not wait for the answer to the attempt before: the
+ * Each attempt has a TID of its own, and does not wait for the answer to the attempt before. The
  * kernel drops answers after a request's time-out, and refuses a TID that is still under way.
  */
 #include "mad/txn.h"

@@ -24,7 +24,7 @@ struct route_changes {
 
 /* Lists each entry that differs, or whose port leads elsewhere now: all other entries lead where
  * they led before. Returns false, and leaves *out untouched, if the rows and links of both sets are
- * not for the same switches and ports, or if a check of all entries costs no more. */
+ * for other switches or ports, or if a check of all entries costs no more. */
 bool route_changes_find(const struct snapshot *was, const struct routes *before,
 			const struct snapshot *is, const struct routes *after,
 			struct route_changes *out);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The checker (check.h). For one LID the tables give each switch one next hop, so all paths to it
- * form a graph in which each switch is visited once: a walk stops at a switch of an earlier walk,
+ * form a graph in which each switch is visited once. A walk stops at a switch of an earlier walk,
  * and takes over its result. LIDs are independent of each other and split over workers. Each worker
  * has a tally of its own; these are added in the order of LIDs, so that neither figures nor
  * examples depend on the number of workers. The checker does not know how the tables were made.
  *
  * A table is a row for each switch, but a walk needs a column. So the rows are first converted into
  * a few columns at a time, each entry replaced by the next switch, and the walks then stay within
- * the nearest cache: this makes checking as fast as routing.
+ * the nearest cache. This makes checking as fast as routing.
  *
  * After a fault most entries are unchanged since their last check, over links that lead to the same
- * places. If all switches reached a LID before, all reach it now if those whose entry changed do:
- * the path of any other switch is unchanged up to its end or to one of these. So only these are
+ * places. If all switches reached a LID before, all reach it now if those whose entry changed do.
+ * The path of any other switch is unchanged up to its end or to one of these. So only these are
  * walked, and the LIDs that any of them misses are checked completely; no other result is taken
  * over.
  */

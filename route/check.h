@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The checker: checks tables of any engine against a snapshot. For each LID and each switch it
- * follows the tables to the end, and reports whether they reach the owner of the LID, reach a port
- * that leads elsewhere, or loop. Cost: one visit for each (switch, LID); compared with tables that
- * were checked before, one path for each entry that differs. Any thread.
+ * follows the tables to the end. They reach the owner of the LID, reach a port that leads
+ * elsewhere, or loop. Cost: one visit for each (switch, LID); compared with tables that were
+ * checked before, one path for each entry that differs. Any thread.
  */
 #ifndef ROUTE_CHECK_H
 #define ROUTE_CHECK_H

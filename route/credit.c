@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Credit loops (credit.h), by the condition of Dally and Seitz: paths are free of deadlock if the
- * graph of channels, in which a channel points to the channels that paths use next, has no cycle.
- * The next channels are a property of a switch: from each input port and VL to each output port and
- * VL. So the graph is a small square of bytes for each switch. Workers fill it in parallel: all
- * write the same value, so the result does not depend on their number or order. Then channels that
- * wait for no other, or for which no other waits, are removed until only cycles are left.
+ * graph of channels has no cycle. In this graph a channel points to the channels that paths use
+ * next. The next channels are a property of a switch: from each input port and VL to each output
+ * port and VL. So the graph is a small square of bytes for each switch. Workers fill it in
+ * parallel: all write the same value, so the result does not depend on their number or order. Then
+ * channels that wait for no other, or for which no other waits, are removed until only cycles are
+ * left.
  */
 #include "route/credit.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Detours (updown.h). Paths up and down do not lead everywhere: never from a spine to a spine of
- * another plane, and after a fault not from a plane to a leaf that lost its link into it. These are
- * paths of management, to and from switches, but they must exist. A switch without a path to
- * destination d sends as it would to a pivot, from which there is a path, until the packet reaches
- * a switch that has one. There is no loop, because each step is nearer to the pivot or on a path
- * already.
+ * Detours (updown.h). Paths up and down do not lead everywhere. They never lead from a spine to a
+ * spine of another plane, and after a fault not from a plane to a leaf that lost its link into it.
+ * These are paths of management, to and from switches, but they must exist. A switch without a path
+ * to destination d sends as it would to a pivot, from which there is a path, until the packet
+ * reaches a switch that has one. There is no loop, because each step is nearer to the pivot or on a
+ * path already.
  *
  * Such a packet turns once from down to up, at the pivot or above it. Turns can make links wait in
  * a cycle if they lead from plane X to Y at one switch and from Y to X at another. So all turns are

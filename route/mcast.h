@@ -5,7 +5,7 @@
  * tree, so there is no loop. A new member adds the way from its switch up to the tree, and no other
  * way changes; the part above the last branch is cut off.
  *
- * If the engine has an order of heights, roots are chosen to which all members climb: packets climb
+ * If the engine has an order of heights, roots are chosen to which all members climb. Packets climb
  * and then descend, as in unicast, and no links wait for each other in a cycle. If some members
  * cannot climb to any such root, the tree strays: reaching them comes first.
  *

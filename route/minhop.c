@@ -6,7 +6,7 @@
  * engine.c, inside a job.
  *
  * The choice is good because of the idea of D-mod-K (Zahavi 2012; for damaged trees Gliksberg and
- * others 2020): the index is a number whose digits belong to the levels of a fat tree. Leaves with
+ * others 2020). The index is a number whose digits belong to the levels of a fat tree. Leaves with
  * twelve ways up take index % 12, the switches above them index / 12 % 12, and so on. So all leaves
  * agree on the way to a destination, and a link that leads down carries few destinations.
  *

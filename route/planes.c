@@ -2,7 +2,7 @@
 /*
  * Slots for ways up (tree.h). All leaves must associate the same spines with the same digit of a
  * destination's number, else flows to one leaf share links unnecessarily. GUIDs alone do not show
- * which middle switches of two pods belong together, but the switches above them do: a plane is the
+ * which middle switches of two pods belong together, but the switches above them do. A plane is the
  * set of switches that are connected from a level upwards. So ways up are in the order of their
  * planes.
  *

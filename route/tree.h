@@ -47,7 +47,7 @@ void tree_free(struct tree *tree);
  * tree_new() calls it. */
 void tree_set_slots(struct tree *tree);
 
-/* Sets divisors to distribute numbers over the ways up: a switch's divisor is that of the switches
+/* Sets divisors to distribute numbers over the ways up. A switch's divisor is that of the switches
  * below times their slots, as long as numbers below indexes have that many digits. */
 void tree_set_divisors(struct tree *tree, uint32_t indexes);
 

@@ -4,10 +4,10 @@
  * number of a destination (dest_index.h) selects a way, without counters. So every switch's table
  * can be computed separately, and a fault moves only the affected entries.
  *
- * The rule at a switch for a destination: if it can be reached by going down only, down, by the
- * shortest ways; else up, by ways on which the path is shortest. This depends on the switch and the
- * destination alone, and not on the source of a packet. So no packet turns from down to up, and
- * with one VL there is no cycle of links that wait for each other.
+ * The rule at a switch for a destination: if it can be reached by going down only, send down, by
+ * the shortest ways. Else send up, by ways on which the path is shortest. This depends on the
+ * switch and the destination alone, and not on the source of a packet. So no packet turns from down
+ * to up, and with one VL there is no cycle of links that wait for each other.
  *
  * Slots are kept: the number is divided among all ways up that the switch remembers, including dead
  * ways. Only a destination of a dead way moves, to a live way, by the next digit of its number; all

@@ -2,7 +2,7 @@
 /*
  * Connections that are open devices: umadN, with the calls for a device (its ioctls), and issmN.
  * sim/kernel.h has the behaviour of a kernel; this file has the queues of its files, and the order
- * between two processes: a close() or write() that a program has made may still be in a socket or
+ * between two processes. A close() or write() that a program has made may still be in a socket or
  * ring. So before a call is answered, the connection that it concerns is read. If another
  * connection blocks a registration or an issm device, that connection is read to its end first.
  */
@@ -87,7 +87,7 @@ static bool readable(void *ctx, const uint8_t *umad, size_t size)
 	return true;
 }
 
-/* Sends tokens. If the program keeps the protocol, the socket has room for all tokens; if it does
+/* Sends tokens. If the program keeps the protocol, the socket has room for all tokens. If it does
  * not, a token may be lost for want of memory, and the program would wait for it. If the program is
  * gone, the send fails, but the records that it wrote before are still to be read. */
 static void umad_flush(struct connection *connection)

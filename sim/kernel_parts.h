@@ -6,7 +6,7 @@
  *
  * A send is on its agent's list and in its port's table from write() until its answer, its last
  * time-out or the end of its agent. A function that calls a program's readable function does so as
- * its last action: the program may close any file in this call, and the agent may be gone when it
+ * its last action. The program may close any file in this call, and the agent may be gone when it
  * returns.
  */
 #ifndef SIM_KERNEL_PARTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Multicast packets as a whole. A switch sends copies by its masks and cannot detect loops. So a
- * multiplied packet is one flight, which records each port by which it entered a switch; a copy
+ * multiplied packet is one flight, which records each port by which it entered a switch. A copy
  * that enters by the same port again ends there, and is counted. The walk at the end of the file
  * finds the receivers from the tables, with the same rule, without sending. On the world's thread.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Outgoing messages in blocks: a block is a row of (size, bytes), read from its front and written
- * at its end; a message longer than a block has a block of its own. Called by the connections of
+ * at its end. A message longer than a block has a block of its own. Called by the connections of
  * sim/serve.c, on its one thread.
  */
 #include "sim/outbox.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The steps of a directed route. A route has up to three parts: by LID to the switch where the
- * directed part begins (DrSLID is not permissive), port by port along the initial path, and by LID
- * from its end to the agent (DrDLID is not permissive). The hop pointer is the position in the
- * directed part: 0 before it, hop count + 1 behind it. The answer takes the same way back, along
- * the return path, with the pointer going down.
+ * The steps of a directed route. A route has up to three parts. The first is by LID to the switch
+ * where the directed part begins (DrSLID is not permissive), the second port by port along the
+ * initial path. The third is by LID from its end to the agent (DrDLID is not permissive). The hop
+ * pointer is the position in the directed part: 0 before it, hop count + 1 behind it. The answer
+ * takes the same way back, along the return path, with the pointer going down.
  */
 #include "sim/route_smp.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The common part of all families of topologies: the grammar of a SPEC, FAMILY:KEY=VALUE,KEY=VALUE,
- * the limits of a subnet, nodes with their names and GUIDs, the cables of hosts, and links lost at
- * random. The tables here are also the help text. A net is built at once, by one thread.
+ * The common part of all families of topologies: the grammar of a SPEC (FAMILY:KEY=VALUE,KEY=VALUE)
+ * and the limits of a subnet. Also nodes with their names and GUIDs, the cables of hosts, and links
+ * lost at random. The tables here are also the help text. A net is built at once, by one thread.
  */
 #include "sim/spec.h"
 

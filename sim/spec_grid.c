@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Switches at the points of a grid: torus, mesh and ring, where a switch is cabled to its
- * neighbours in each dimension, and hyperx and hypercube, where it is cabled to all others of a
- * line.
+ * Switches at the points of a grid. In a torus, mesh or ring a switch is cabled to its neighbours
+ * in each dimension; in a hyperx or hypercube it is cabled to all others of a line.
  *
  * Ports after those of the hosts: in a torus or mesh two for each dimension, first to the higher
- * and then to the lower coordinate; in a hyperx a port for each other coordinate of a dimension, in
+ * and then to the lower coordinate. In a hyperx a port for each other coordinate of a dimension, in
  * ascending order. A torus of size 2 has one cable there, not two in parallel. A hypercube is a
  * hyperx whose sizes are all 2.
  */

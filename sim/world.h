@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A fabric of software agents with time: MADs travel hop by hop through switches' own tables, links
+ * A fabric of software agents with time. MADs travel hop by hop through switches' own tables, links
  * take time and fail, management agents have a service time and a small VL15 buffer. It owns no
- * clock: the caller asks for the time of the next event and supplies the time, so that the same
- * world runs in virtual time (tests/sim) or in real time. All randomness comes from the seed. One
- * thread.
+ * clock: the caller asks for the time of the next event and supplies the time. So the same world
+ * runs in virtual time (tests/sim) or in real time. All randomness comes from the seed. One thread.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H

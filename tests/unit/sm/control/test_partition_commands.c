@@ -73,7 +73,7 @@ static void test_done(void)
 /* The row of a port that begins so names this source of its membership. */
 static void expect_by(const char *row, const char *by)
 {
-	const char *at = strstr(bed.clients[0].text, row), *end, *found;
+	const char *at = strstr(control_bed.clients[0].text, row), *end, *found;
 	char wanted[40];
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
@@ -86,29 +86,31 @@ static void expect_by(const char *row, const char *by)
 /* What makes a member of a port is named: a command for the port, or for an alias of it. */
 static void test_by(void)
 {
-	struct world *world = start("single:hosts=3");
+	struct world *world = control_start("single:hosts=3");
 	struct alias_entry alias = {.index = 1, .guid = 0xA1, .granted = ALIAS_BY_ADMINISTRATOR};
 	char row[2][80];
 
 	alias.port_guid = guid_of(world, "host-0002");
 	registry_put(world->registry, REGISTRY_ALIAS, &alias);
-	ask(world, add_5);
+	control_ask(world, add_5);
 	leave(0);
-	ask(world, "{\"command\":\"partition member add\",\"p_key\":\"5\",\"guids\":[\"0xa1\"]}\n");
+	control_ask(
+		world,
+		"{\"command\":\"partition member add\",\"p_key\":\"5\",\"guids\":[\"0xa1\"]}\n");
 	leave(0);
 	say_member(0, world, "add", "host-0003");
-	world_run(world, all_answered);
+	sm_world_run(world, control_all_answered);
 	leave(0);
-	ask(world, "{\"command\":\"partition show\",\"p_key\":\"5\"}\n");
+	control_ask(world, "{\"command\":\"partition show\",\"p_key\":\"5\"}\n");
 	snprintf(row[0], sizeof(row[0]), "\"guid\":\"0x%016" PRIx64 "\"", alias.port_guid);
 	snprintf(row[1], sizeof(row[1]), "\"guid\":\"0x%016" PRIx64 "\"",
 		 guid_of(world, "host-0003"));
 	expect_by(row[0], "alias");
 	expect_by(row[1], "run time");
 	leave(0);
-	ask(world, "{\"command\":\"partition show\",\"p_key\":\"0x7fff\"}\n");
+	control_ask(world, "{\"command\":\"partition show\",\"p_key\":\"0x7fff\"}\n");
 	expect_by(row[0], "built in");
-	end(world);
+	control_end(world);
 }
 
 static bool is_written(const struct world *world)

@@ -72,8 +72,7 @@ static void follow_lost(struct replica *replica, int level, const char *why)
 	bool was_followed;
 
 	if (follow->greeted)
-		log_about(LOG_NOTICE, &subject,
-			  "master 0x%016" PRIx64 " at %s is not followed any more: %s",
+		log_about(LOG_NOTICE, &subject, "lost master 0x%016" PRIx64 " at %s: %s",
 			  follow->master, follow->peers[follow->next], why);
 	else
 		follow_log(replica, level, why);
@@ -117,8 +116,7 @@ static bool disbelieve(struct replica *replica, const char *why)
 		return follow_refuse(replica, why);
 	replica->refusals.masters++;
 	log_limited(&follow->limit, LOG_WARNING, &subject,
-		    "master 0x%016" PRIx64
-		    " at %s sent data that is refused: %s; a full copy is requested",
+		    "refused data from master 0x%016" PRIx64 " at %s: %s; requesting a full copy",
 		    follow->master, follow->peers[follow->next], why);
 	follow->incarnation = 0;
 	follow->based = false;
@@ -191,7 +189,7 @@ static void put_batch(struct replica *replica, struct registry *registry)
 static bool follow_gather(struct follow *follow, struct wire_changes *changes, char why[WHY_SIZE])
 {
 	if (follow->batched + changes->count > FRAME_CHANGES_MAX) {
-		snprintf(why, WHY_SIZE, "a batch has more changes than one may have");
+		snprintf(why, WHY_SIZE, "a batch has too many changes");
 		return false;
 	}
 	for (uint32_t i = 0; i < changes->count; i++)
@@ -199,7 +197,7 @@ static bool follow_gather(struct follow *follow, struct wire_changes *changes, c
 			return false;
 	if (changes->at == changes->frame->size)
 		return true;
-	snprintf(why, WHY_SIZE, "there is more in a frame than it says");
+	snprintf(why, WHY_SIZE, "a frame is longer than its contents");
 	return false;
 }
 
@@ -211,11 +209,11 @@ static bool take_changes(struct replica *replica, const struct frame *frame)
 	char why[WHY_SIZE];
 
 	if (changes_open(frame, &changes))
-		return disbelieve(replica, "a frame of changes is garbled");
+		return disbelieve(replica, "a frame of changes is malformed");
 	if (!follow->document && !follow->based)
-		return disbelieve(replica, "changes come before all there is");
+		return disbelieve(replica, "changes arrived before the full copy");
 	if (changes.first != *at + follow->batched + 1)
-		return disbelieve(replica, "changes are missing, or come twice");
+		return disbelieve(replica, "changes are missing or repeated");
 	if (!follow_gather(follow, &changes, why))
 		return disbelieve(replica, why);
 	if (!changes.ends)
@@ -237,7 +235,7 @@ static bool take_snapshot(struct replica *replica, const struct frame *frame)
 	uint64_t number;
 
 	if (!frame_numbers(frame, 1, &number))
-		return disbelieve(replica, "a frame is garbled");
+		return disbelieve(replica, "a frame is malformed");
 	forget_document(follow);
 	follow->document = registry_new();
 	follow->document_at = number;
@@ -253,7 +251,7 @@ static bool take_records(struct replica *replica, const struct frame *frame)
 
 	if (!follow->document || changes_open(frame, &changes) ||
 	    changes.first != follow->records || follow->batched)
-		return disbelieve(replica, "records come where none are due");
+		return disbelieve(replica, "unexpected records");
 	if (!follow_gather(follow, &changes, why))
 		return disbelieve(replica, why);
 	follow->records += changes.count;
@@ -273,12 +271,12 @@ static void taken(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
 
-	log_about(LOG_NOTICE, &subject,
-		  "master 0x%016" PRIx64 " is followed: %" PRIu64
-		  " records, of which %zu were new here, and %zu of ours dropped that it does not "
-		  "have",
-		  follow->master, follow->records,
-		  follow->replace.changed - follow->replace.dropped, follow->replace.dropped);
+	log_about(
+		LOG_NOTICE, &subject,
+		"following master 0x%016" PRIx64 ": %" PRIu64
+		" records, %zu of them new here; dropped %zu records that the master does not have",
+		follow->master, follow->records, follow->replace.changed - follow->replace.dropped,
+		follow->replace.dropped);
 	follow->refused = false;
 	forget_position(follow);
 	follow->based = follow->incarnation != 0;
@@ -322,9 +320,9 @@ static bool refuse_lack(struct replica *replica)
 
 	if (!follow->refused)
 		log_about(LOG_ERR, &subject,
-			  "master 0x%016" PRIx64
-			  " at %s is not followed: %s; to keep them, weftctl save FILE here and "
-			  "weftctl restore FILE there, else weftctl partition accept there",
+			  "not following master 0x%016" PRIx64
+			  " at %s: %s (to keep them, run weftctl save FILE here and weftctl "
+			  "restore FILE there; otherwise run weftctl partition accept there)",
 			  follow->master, follow->peers[follow->next], why);
 	follow->refused = true;
 	follow->greeted = false;
@@ -344,7 +342,7 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 
 	if (!follow->document || !frame_numbers(frame, 2, numbers) || follow->batched ||
 	    numbers[0] != follow->document_at || numbers[1] != follow->records)
-		return disbelieve(replica, "what it says is all does not add up");
+		return disbelieve(replica, "its totals do not match its records");
 	if (lacks_what_is_here(replica))
 		return refuse_lack(replica);
 	follow->taking = true;
@@ -362,7 +360,7 @@ static bool take_table(struct replica *replica, const struct frame *frame)
 
 	if (table_cache_row_get(frame->body, frame->size, &news) != frame->size) {
 		table_cache_row_done(&news);
-		return disbelieve(replica, "a table is garbled");
+		return disbelieve(replica, "a table is malformed");
 	}
 	table_cache_row_merge(tables_row(&replica->follow.tables, news.guid), &news);
 	return true;
@@ -402,8 +400,7 @@ static void follow_greeted(struct replica *replica, const struct hello *hello)
 		forget_position(follow);
 	} else {
 		log_about(LOG_NOTICE, &subject,
-			  "master 0x%016" PRIx64 " at %s is followed again, from change %" PRIu64
-			  " on",
+			  "following master 0x%016" PRIx64 " at %s again, from change %" PRIu64,
 			  hello->guid, follow->peers[follow->next], follow->position);
 	}
 	follow->incarnation = hello->incarnation;
@@ -434,7 +431,7 @@ static bool follow_take_hello(struct replica *replica, const struct frame *frame
 		return follow_refuse(replica, why);
 	if (hello.role != SM_MASTER || !is_the_master(replica, hello.guid) || !hello.incarnation) {
 		snprintf(why, sizeof(why),
-			 "manager 0x%016" PRIx64 " is there, and the MASTER is 0x%016" PRIx64,
+			 "it is manager 0x%016" PRIx64 ", but the MASTER is 0x%016" PRIx64,
 			 hello.guid, master_named(replica));
 		if (hello.role == SM_MASTER)
 			return follow_refuse(replica, why);
@@ -442,7 +439,7 @@ static bool follow_take_hello(struct replica *replica, const struct frame *frame
 		return false;
 	}
 	if (hello_differs(replica->options.config, hello.config, &must, what)) {
-		snprintf(why, sizeof(why), "its configuration is another: %.200s", what);
+		snprintf(why, sizeof(why), "its configuration differs: %.200s", what);
 		if (must)
 			return follow_refuse(replica, why);
 		follow_log(replica, LOG_WARNING, why);
@@ -472,7 +469,7 @@ static bool take_heartbeat(struct replica *replica, const struct frame *frame)
 	uint64_t numbers[2];
 
 	if (!frame_numbers(frame, 2, numbers))
-		return disbelieve(replica, "a frame is garbled");
+		return disbelieve(replica, "a frame is malformed");
 	replica->follow.number = numbers[0];
 	replica->follow.waited_for = numbers[1];
 	follow_acknowledge(replica);
@@ -496,9 +493,10 @@ static bool follow_take_frame(void *ctx, const struct frame *frame)
 	if (!follow->greeted)
 		return follow_take_hello(replica, frame);
 	if (!takers[frame->type])
-		return disbelieve(replica, "it says what no master says");
+		return disbelieve(replica, "it sent a frame that no master sends");
 	if (follow->taking)
-		return disbelieve(replica, "it does not wait until all there is has been taken");
+		return disbelieve(replica,
+				  "it did not wait for the acknowledgement of the full copy");
 	return takers[frame->type](replica, frame);
 }
 
@@ -507,7 +505,7 @@ static void follow_received(void *ctx, const uint8_t *bytes, size_t size)
 	struct replica *replica = ctx;
 
 	if (frame_take(&replica->follow.in, bytes, size, follow_take_frame, replica))
-		disbelieve(replica, "what it sends is no frame of this protocol");
+		disbelieve(replica, "it sent a malformed frame");
 }
 
 /* Finding the master */
@@ -567,10 +565,10 @@ static void follow_retry(void *arg)
 	if (may_follow(replica))
 		try_next(replica);
 	else if (follow->stream && !follow->taking && silent_us > SILENCE_US)
-		follow_leave(replica, LOG_NOTICE, "it says nothing any more");
+		follow_leave(replica, LOG_NOTICE, "it has stopped sending");
 	else if (follow->greeted && follow->stream && master_named(replica) &&
 		 master_named(replica) != follow->master)
-		follow_leave(replica, LOG_NOTICE, "another one is MASTER");
+		follow_leave(replica, LOG_NOTICE, "another manager is MASTER");
 	again(replica);
 }
 
@@ -671,11 +669,11 @@ void follow_done(struct replica *replica)
 static const char *follow_state_text(const struct follow *follow)
 {
 	if (!follow->stream)
-		return follow->num_peers ? "looks for the master" : "follows nobody";
+		return follow->num_peers ? "looks for the master" : "no ha_peers";
 	if (!follow->greeted)
 		return "connects";
 	if (follow->document)
-		return follow->taking ? "writes all there is" : "is sent all there is";
+		return follow->taking ? "stores the full copy" : "receives the full copy";
 	return "follows";
 }
 
@@ -710,8 +708,10 @@ json_t *follow_status(const struct replica *replica)
 		json_object_set_new(
 			master, "since_s",
 			json_integer((json_int_t)((now_us - follow->since_us) / 1000000)));
-		json_object_set_new(master, "heard_ms",
+		json_object_set_new(master, "last_seen_ms",
 				    json_integer((json_int_t)((now_us - follow->heard_us) / 1000)));
+		/* Its former name, for one release. */
+		json_object_set(master, "heard_ms", json_object_get(master, "last_seen_ms"));
 	}
 	return json_pack("{s:o,s:o}", "master", master, "peers", peers_json(follow));
 }

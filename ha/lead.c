@@ -134,8 +134,8 @@ static void go_local(struct replica *replica, const char *why)
 	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY))
 		return;
 	log_limited(&replica->lead.limit, LOG_WARNING, &subject,
-		    "durability is local now: %s; what is registered is acknowledged when this "
-		    "manager's own store has it",
+		    "durability changed to local: %s; registrations are acknowledged when the "
+		    "store of this manager has them",
 		    why);
 	registry_keep(replica->registry, KEPT_BY_STANDBY, false);
 }
@@ -188,8 +188,8 @@ static void session_overdue(void *arg)
 		session->out_until_us = loop_now_us(replica->loop) + OUT_US;
 		send_heartbeat(session);
 		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
-			    "standby 0x%016" PRIx64 " at %s is %" PRIu64
-			    " changes behind: nobody waits for it until it is in step again",
+			    "standby 0x%016" PRIx64 " at %s is out of sync, %" PRIu64
+			    " changes behind: changes no longer wait for it",
 			    session->guid, session->stream->peer,
 			    replica->lead.journal.last - session->acked);
 	}
@@ -197,7 +197,7 @@ static void session_overdue(void *arg)
 		count_kept(replica);
 		wait_for_standbys(replica);
 	} else {
-		go_local(replica, "no standby is in step");
+		go_local(replica, "no standby is in sync");
 	}
 }
 
@@ -217,7 +217,7 @@ static void enter_step(struct session *session)
 
 	session->in_step = true;
 	log_limited(&replica->lead.limit, LOG_NOTICE, &subject,
-		    "standby 0x%016" PRIx64 " at %s is in step", session->guid,
+		    "standby 0x%016" PRIx64 " at %s is in sync", session->guid,
 		    session->stream->peer);
 	if (replica->options.durability != DURABILITY_STANDBY)
 		return;
@@ -225,8 +225,8 @@ static void enter_step(struct session *session)
 		replica->lead.kept = registry_number(replica->registry);
 		registry_keep(replica->registry, KEPT_BY_STANDBY, true);
 		log_limited(&replica->lead.limit, LOG_NOTICE, &subject,
-			    "durability is by the standby now: what is registered is acknowledged "
-			    "when it has it");
+			    "durability changed to standby: registrations are acknowledged when "
+			    "the standby has them");
 	}
 	send_heartbeat(session);
 	wait_for_standbys(replica);
@@ -252,7 +252,7 @@ static void session_gone(struct session *session, const char *why)
 {
 	if (session->state != SESSION_GREETING)
 		log_limited(&session->replica->lead.limit, LOG_NOTICE, &subject,
-			    "standby 0x%016" PRIx64 " at %s has gone: %s", session->guid,
+			    "lost standby 0x%016" PRIx64 " at %s: %s", session->guid,
 			    session->stream->peer, why);
 	session_end(session);
 }
@@ -279,8 +279,7 @@ static void refuse_loudly(struct session *session, const char *why)
 {
 	session->replica->refusals.standbys++;
 	log_limited(&session->replica->lead.limit, LOG_WARNING, &subject,
-		    "%s wants to follow this manager and is refused: %s", session->stream->peer,
-		    why);
+		    "refused standby at %s: %s", session->stream->peer, why);
 	lead_refuse(session, why);
 }
 
@@ -513,16 +512,17 @@ static const char *hello_refusal(struct session *session, const struct frame *fr
 		return why;
 	if (hello->guid == *replica->own) {
 		*loud = false;
-		return "it is this very manager: an address in ha_peers is its own";
+		return "it is this manager itself: ha_peers contains its own address";
 	}
 	if (hello_differs(replica->options.config, hello->config, &must, what)) {
-		snprintf(why, FRAME_WHY_SIZE, "its configuration is another: %.200s", what);
+		snprintf(why, FRAME_WHY_SIZE, "its configuration differs: %.200s", what);
 		if (must)
 			return why;
-		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
-			    "standby 0x%016" PRIx64
-			    " at %s has another configuration, which shows when it takes over: %s",
-			    hello->guid, session->stream->peer, what);
+		log_limited(
+			&replica->lead.limit, LOG_WARNING, &subject,
+			"standby 0x%016" PRIx64
+			" at %s has another configuration, which takes effect if it takes over: %s",
+			hello->guid, session->stream->peer, what);
 	}
 	*loud = false;
 	return replica->lead.leads ? NULL : "this manager is not MASTER";
@@ -538,8 +538,8 @@ static void session_greeted(struct session *session, const struct hello *hello)
 	session->guid = hello->guid;
 	if (same && hello->number > lead->journal.last)
 		log_limited(&lead->limit, LOG_WARNING, &subject,
-			    "standby 0x%016" PRIx64 " at %s says that it has change %" PRIu64
-			    ", and there are %" PRIu64 ": it is sent all there is",
+			    "standby 0x%016" PRIx64 " at %s reports change %" PRIu64
+			    ", but the latest is %" PRIu64 ": sending a full copy",
 			    hello->guid, session->stream->peer, hello->number, lead->journal.last);
 	if (same && hello->number + 1 >= lead->journal.first &&
 	    hello->number <= lead->journal.complete) {
@@ -576,13 +576,13 @@ static bool take_ack(struct session *session, const struct frame *frame)
 	uint64_t numbers[2];
 
 	if (!frame_numbers(frame, 2, numbers) || numbers[0] > session->sent || numbers[1] > 1) {
-		refuse_loudly(session, "it acknowledges what it was not sent");
+		refuse_loudly(session, "it acknowledged a change that was not sent");
 		return false;
 	}
 	if (numbers[1] && !session->degraded)
 		log_limited(&session->replica->lead.limit, LOG_WARNING, &subject,
 			    "standby 0x%016" PRIx64
-			    " at %s has what it is sent in memory only: its store is degraded",
+			    " at %s has the registrations in memory only: its store is degraded",
 			    session->guid, session->stream->peer);
 	session->degraded = numbers[1];
 	if (numbers[0] > session->acked)
@@ -606,7 +606,7 @@ static bool session_take_frame(void *ctx, const struct frame *frame)
 		return session_take_hello(session, frame);
 	if (frame->type == FRAME_ACK)
 		return take_ack(session, frame);
-	refuse_loudly(session, "it says what no standby says");
+	refuse_loudly(session, "it sent a frame that no standby sends");
 	return false;
 }
 
@@ -615,7 +615,7 @@ static void session_received(void *ctx, const uint8_t *bytes, size_t size)
 	struct session *session = ctx;
 
 	if (frame_take(&session->in, bytes, size, session_take_frame, session))
-		refuse_loudly(session, "what it sends is no frame of this protocol");
+		refuse_loudly(session, "it sent a malformed frame");
 }
 
 static void accepted(void *ctx, struct stream *stream)
@@ -636,7 +636,7 @@ static void accepted(void *ctx, struct stream *stream)
 					    .ctx = session};
 	list_push(&replica->lead.sessions, &session->link);
 	if (++replica->lead.num_sessions > SESSIONS_MAX)
-		refuse_loudly(session, "too many follow this manager already");
+		refuse_loudly(session, "too many standbys are connected");
 }
 
 static void lead_connection_refused(void *ctx, const char *peer, const char *why)
@@ -645,7 +645,7 @@ static void lead_connection_refused(void *ctx, const char *peer, const char *why
 
 	replica->refusals.connections++;
 	log_limited(&replica->lead.strangers, LOG_WARNING, &subject,
-		    "%s came to ha_listen and is no standby: %s", peer, why);
+		    "refused connection from %s to ha_listen: %s", peer, why);
 }
 
 /* Time */
@@ -667,7 +667,7 @@ static void heartbeat(void *arg)
 
 		if (session_is_silent(session)) {
 			stream_close(session->stream, false);
-			session_gone(session, "it says nothing any more, or does not read");
+			session_gone(session, "it has stopped sending or reading");
 		} else if (session->state != SESSION_GREETING && session->state != SESSION_TAKING &&
 			   stream_waiting(session->stream) < STREAM_LOW_BYTES) {
 			send_heartbeat(session);
@@ -745,7 +745,7 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 	list_init(&lead->reader.link);
 	list_init(&lead->sessions);
 	loop_deferred_init(&lead->settle, replica->loop, "replica", lead_settle, replica);
-	loop_timer_init(&lead->heartbeat, replica->loop, "replica beat", heartbeat, replica);
+	loop_timer_init(&lead->heartbeat, replica->loop, "replica heartbeat", heartbeat, replica);
 	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", session_overdue, replica);
 	loop_timer_init(&lead->tables, replica->loop, "replica tables", tables_changed, replica);
 	if (!replica->options.listen[0])
@@ -810,20 +810,21 @@ static const char *session_state_text(const struct session *session)
 {
 	static const char *const texts[] = {
 		[SESSION_GREETING] = "connected",
-		[SESSION_WALKING] = "is sent all there is",
-		[SESSION_CLOSING] = "is sent all there is",
-		[SESSION_TAKING] = "writes all there is",
+		[SESSION_WALKING] = "receives the full copy",
+		[SESSION_CLOSING] = "receives the full copy",
+		[SESSION_TAKING] = "stores the full copy",
 		[SESSION_FOLLOWING] = "behind",
 	};
 
-	return session->in_step ? "in step" : texts[session->state];
+	return session->in_step ? "in sync" : texts[session->state];
 }
 
 static json_t *session_json(const struct session *session)
 {
 	const struct replica *replica = session->replica;
 	uint64_t now_us = loop_now_us(replica->loop), last = replica->lead.journal.last;
-	json_t *json = json_pack("{s:s,s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:s}", "address",
+	json_int_t seen_ms = (json_int_t)((now_us - session->heard_us) / 1000);
+	json_t *json = json_pack("{s:s,s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:I,s:s}", "address",
 				 session->stream->peer, "identity", session->stream->identity,
 				 "guid", json_sprintf("0x%016" PRIx64, session->guid), "state",
 				 session_state_text(session), "role",
@@ -831,8 +832,9 @@ static json_t *session_json(const struct session *session)
 				 (json_int_t)session->acked, "lag",
 				 (json_int_t)(last > session->acked ? last - session->acked : 0),
 				 "since_s", (json_int_t)((now_us - session->since_us) / 1000000),
-				 "heard_ms", (json_int_t)((now_us - session->heard_us) / 1000),
-				 "store", session->degraded ? "degraded" : "ok");
+				 /* heard_ms: the former name of last_seen_ms, for one release. */
+				 "last_seen_ms", seen_ms, "heard_ms", seen_ms, "store",
+				 session->degraded ? "degraded" : "ok");
 
 	json_object_set_new(json, "tables", json_integer((json_int_t)session->tables.count));
 	return json;

@@ -173,25 +173,25 @@ int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY
 
 	if (frame->type != FRAME_HELLO || frame->size < sizeof(magic) + 2 ||
 	    memcmp(frame->body, magic, sizeof(magic)) != 0) {
-		snprintf(why, FRAME_WHY_SIZE, "what answers there is no weftd");
+		snprintf(why, FRAME_WHY_SIZE, "the peer is not a weftd");
 		return -EPROTO;
 	}
 	if (be16_load(at) != FRAME_VERSION) {
 		snprintf(why, FRAME_WHY_SIZE,
-			 "it speaks version %u of the replication, and this weftd %d: run the same "
-			 "weftd on both",
+			 "it has version %u of the replication protocol, and this weftd has "
+			 "version %d (run the same weftd on both)",
 			 be16_load(at), FRAME_VERSION);
 		return -EPROTONOSUPPORT;
 	}
 	text = frame->size - HELLO_FIXED;
 	if (frame->size < HELLO_FIXED || text >= FRAME_CONFIG_MAX ||
 	    be16_load(at + 2) > SM_MASTER) {
-		snprintf(why, FRAME_WHY_SIZE, "its greeting is garbled");
+		snprintf(why, FRAME_WHY_SIZE, "its greeting is malformed");
 		return -EPROTO;
 	}
 	if (be64_load(at + 4) != shape()) {
 		snprintf(why, FRAME_WHY_SIZE,
-			 "its records are of another version: run the same weftd on both");
+			 "its records have another version (run the same weftd on both)");
 		return -EPROTONOSUPPORT;
 	}
 	*hello = (struct hello){.role = (uint8_t)be16_load(at + 2),
@@ -292,7 +292,7 @@ int changes_open(const struct frame *frame, struct wire_changes *changes)
 
 static int garbled(char why[FRAME_WHY_SIZE])
 {
-	snprintf(why, FRAME_WHY_SIZE, "a change is garbled");
+	snprintf(why, FRAME_WHY_SIZE, "a change is malformed");
 	return -EPROTO;
 }
 
@@ -318,8 +318,8 @@ int changes_next(struct wire_changes *changes, struct arena *arena, struct wire_
 	format_decode(table->format, wire, record);
 	wrong = at[1] == DROP ? NULL : registry_check(at[0], record, &field);
 	if (wrong) {
-		snprintf(why, FRAME_WHY_SIZE, "a record cannot be borne: %s: %s: %s", table->name,
-			 field, wrong);
+		snprintf(why, FRAME_WHY_SIZE, "invalid record: %s: %s: %s", table->name, field,
+			 wrong);
 		return -EPROTO;
 	}
 	*out = (struct wire_change){.kind = at[0], .drop = at[1] == DROP, .record = record};

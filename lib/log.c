@@ -34,7 +34,7 @@ enum {
 	TEXT_BYTES = 1024, /* longer lines are cut */
 	LINE_BYTES = 4096,
 	FIELD_BYTES = 320, /* an escaped node description */
-	FIELDS_MAX = 12,
+	FIELDS_MAX = 13,
 };
 
 static const char *const components[] = {"lib",	  "formats", "mad",  "sma", "store", "fabric",
@@ -278,7 +278,8 @@ static int journal_send(int level, const char *room, const char *line, struct fi
 	vector[0].iov_len = (size_t)snprintf(message, sizeof(message), "MESSAGE=%s", line);
 	field_add(fields, NULL, "PRIORITY", "%d", level);
 	field_add(fields, NULL, "SYSLOG_IDENTIFIER", "%s", program_invocation_short_name);
-	field_add(fields, NULL, "WEFT_ROOM", "%s", room);
+	field_add(fields, NULL, "WEFT_COMPONENT", "%s", room);
+	field_add(fields, NULL, "WEFT_ROOM", "%s", room); /* its former name, for one release */
 	for (size_t i = 0; i < fields->count; i++) {
 		vector[i + 1].iov_base = fields->all[i].text;
 		vector[i + 1].iov_len = strlen(fields->all[i].text);

@@ -169,8 +169,10 @@ static void end_part(struct metrics *metrics, struct buffer *part)
 	struct text text;
 
 	text_begin(&text);
+	one(text.file, "weft_ports_omitted", "gauge",
+	    "Ports with errors that do not fit into this text.", (double)metrics->left_out);
 	one(text.file, "weft_ports_left_out", "gauge",
-	    "Ports with errors that found no room in this text.", (double)metrics->left_out);
+	    "Former name of weft_ports_omitted, for one release.", (double)metrics->left_out);
 	text_end(metrics, &text, part);
 }
 

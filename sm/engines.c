@@ -62,10 +62,10 @@ static bool may_add(char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], unsigned numbe
 	if (!engine_is_known(name, why))
 		return false;
 	if (has_engine(engines, number, name))
-		snprintf(why, SETTING_WHY_SIZE, "%s is named twice: name each engine once", name);
+		snprintf(why, SETTING_WHY_SIZE, "engine %s is in the list twice", name);
 	else if (number == SM_ENGINES_MAX)
-		snprintf(why, SETTING_WHY_SIZE,
-			 "more than %d engines: the chain has no room for them", SM_ENGINES_MAX);
+		snprintf(why, SETTING_WHY_SIZE, "the list has more than %d engines",
+			 SM_ENGINES_MAX);
 	else
 		return true;
 	return false;

@@ -32,7 +32,7 @@ static void link_was_lost(struct sm *sm, const struct port *port, bool down)
 {
 	struct log_subject subject = port_subject(port, NULL);
 	const char *reason =
-		down ? "the link of our port is down" : "the link of our port was down";
+		down ? "the link of the local port is down" : "the link of the local port was down";
 
 	log_about(LOG_WARNING, &subject, "%s port %u: %s", sm->transport->port.ca,
 		  sm->transport->port.port, reason);
@@ -72,10 +72,10 @@ static void local_port_answered(void *owner, void *subject, const struct smp_req
 	else if (info.port_state == PORT_INIT && before > PORT_INIT)
 		link_was_lost(sm, port, false);
 	else if (info.port_state >= PORT_INIT && before < PORT_INIT)
-		trigger_heavy(&sm->trigger, "the link of our port came up");
+		trigger_heavy(&sm->trigger, "the link of the local port came up");
 	else if (info.lid != port_info(port)->lid ||
 		 info.master_sm_lid != port_info(port)->master_sm_lid)
-		trigger_heavy(&sm->trigger, "our port has another LID, or another MasterSMLID");
+		trigger_heavy(&sm->trigger, "the local port has another LID or MasterSMLID");
 }
 
 /* A switch's port 0 has no link. */
@@ -107,14 +107,14 @@ static void local_port_device_gone(void *ctx, int error)
 
 	if (error == -ENETDOWN)
 		snprintf(text, sizeof(text),
-			 "the link of %s port %u stays down, and another port's is up",
+			 "the link of %s port %u stays down: changing to another local port",
 			 sm->transport->port.ca, sm->transport->port.port);
 	else
 		snprintf(text, sizeof(text),
-			 "the device of %s port %u has gone (%s): waiting for it",
+			 "the device of %s port %u has disappeared (%s): waiting until it returns",
 			 sm->transport->port.ca, sm->transport->port.port, strerror(abs(error)));
 	log_about(LOG_ERR, &device_subject, "%s", text);
-	peers_port_down(sm->peers, "our port has gone");
+	peers_port_down(sm->peers, "the local port has disappeared");
 	if (sm->report)
 		sm->report(sm->report_ctx, error, false, text);
 }
@@ -125,17 +125,17 @@ static void device_back(void *ctx)
 	const struct transport_port *port = &sm->transport->port;
 
 	log_about(LOG_NOTICE, &device_subject,
-		  "the manager runs on %s port %u, GUID 0x%016" PRIx64 ", from now on", port->ca,
-		  port->port, port->port_guid);
+		  "the manager now runs on %s port %u, GUID 0x%016" PRIx64, port->ca, port->port,
+		  port->port_guid);
 	sm->local_port.downs = 0;
 	sm->fabric->own_guid = port->port_guid;
-	trigger_heavy(&sm->trigger, "our port is there again");
+	trigger_heavy(&sm->trigger, "the local port has returned");
 }
 
 void local_port_init(struct sm *sm)
 {
 	txn_on_gone(sm->txns, local_port_device_gone, device_back, sm);
-	loop_timer_init(&sm->local_port.timer, sm->loop, "own port", local_port_read, sm);
+	loop_timer_init(&sm->local_port.timer, sm->loop, "local port", local_port_read, sm);
 }
 
 void local_port_start(struct sm *sm)

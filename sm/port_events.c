@@ -442,9 +442,10 @@ void port_events_init(struct port_events *port_events, struct loop *loop, struct
 	find_before(port_events);
 	list_init(&port_events->leaving);
 	port_events->searched = ARRAY_SIZE(known_by);
-	loop_deferred_init(&port_events->search, loop, "ports that went unseen", port_events_search,
-			   port_events);
-	loop_timer_init(&port_events->timer, loop, "grace of ports", grace_over, port_events);
+	loop_deferred_init(&port_events->search, loop, "ports that disappeared unseen",
+			   port_events_search, port_events);
+	loop_timer_init(&port_events->timer, loop, "registration grace of ports", grace_over,
+			port_events);
 }
 
 void port_events_done(struct port_events *port_events)

@@ -115,8 +115,8 @@ void publish_init(struct sm *sm)
 {
 	loop_timer_init(&sm->key_views.again, sm->loop, "view of new P_Keys", keys_were_written,
 			sm);
-	loop_deferred_init(&sm->policy.settled, sm->loop, "P_Keys were written", keys_were_written,
-			   sm);
+	loop_deferred_init(&sm->policy.settled, sm->loop, "new P_Keys were written",
+			   keys_were_written, sm);
 }
 
 void publish_stop(struct sm *sm)

@@ -65,10 +65,10 @@ static void readback_log_difference(struct sm *sm, const struct port *port, cons
 
 	sm->readback.differences++;
 	log_limited(&sm->readback.limit, LOG_WARNING, &subject,
-		    "\"%s\": %s %u is not what it was: the device forgot it, or somebody else "
-		    "wrote; it is mended",
+		    "readback mismatch on \"%s\", %s %u: reprogramming (the device lost the value, "
+		    "or another program wrote it)",
 		    port->node->facts->description, what, number);
-	trigger_node(&sm->trigger, port->node->guid, "a read back found a difference");
+	trigger_node(&sm->trigger, port->node->guid, "readback found a difference");
 }
 
 static void compare_switch_info(struct sm *sm, struct port *port, uint32_t number,
@@ -112,7 +112,7 @@ static void compare_block(struct sm *sm, struct port *port, uint32_t number, con
 		return;
 	lft_have_learn(&sw->have, (uint16_t)number, sw->want->blocks, data);
 	sw->settled = false;
-	readback_log_difference(sm, port, "block of the forwarding table", number);
+	readback_log_difference(sm, port, "LFT block", number);
 }
 
 /* Between two sweeps groups are written, so an answer may be older than what is known. */
@@ -143,7 +143,7 @@ static void compare_cell(struct sm *sm, struct port *port, uint32_t number, cons
 	mft_learn(mft, index, table.port_mask);
 	mft->touched = true;
 	mcast_be_careful(sm->mcast, (lid_t)(LID_MULTICAST_MIN + block * MFT_BLOCK_LIDS));
-	readback_log_difference(sm, port, "block of the multicast table", block);
+	readback_log_difference(sm, port, "MFT block", block);
 }
 
 static const struct {
@@ -433,7 +433,7 @@ void readback_init(struct sm *sm)
 {
 	sm->readback.limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	table_pool_init(&sm->readback.pool);
-	loop_timer_init(&sm->readback.timer, sm->loop, "trickle", readback_tick, sm);
+	loop_timer_init(&sm->readback.timer, sm->loop, "readback", readback_tick, sm);
 }
 
 void readback_start(struct sm *sm)

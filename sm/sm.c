@@ -43,9 +43,8 @@ static void compare_sm_lid(const struct sm *sm)
 	if (peers_role(sm->peers) == SM_STANDBY && sm->options.sm_lid && master &&
 	    master->info.state == SM_MASTER && master->lid != sm->options.sm_lid)
 		log_about(LOG_WARNING, &(struct log_subject){.message_id = MESSAGE_SM_LID},
-			  "the master is at LID %u, and sm_lid is %u here: it should be the same "
-			  "for all managers, or hosts are told of another manager when mastership "
-			  "moves",
+			  "the master is at LID %u, but sm_lid is %u here: set the same sm_lid on "
+			  "all managers, or hosts get another MasterSMLID after a failover",
 			  master->lid, sm->options.sm_lid);
 }
 
@@ -112,7 +111,7 @@ static void restored(void *arg)
 
 	sm->fabric->topology++;
 	fabric_new_rereg_epoch(sm->fabric);
-	trigger_heavy(&sm->trigger, "what is registered was restored");
+	trigger_heavy(&sm->trigger, "the registry was restored");
 }
 
 /* A standby's registrations are the MASTER's to change. */
@@ -156,7 +155,7 @@ static void mcast_written(void *ctx, bool failed)
 	table_cache_touch_mft(sm->cache);
 	replica_touch_mft(sm->replica);
 	if (failed)
-		trigger_light(&sm->trigger, "multicast tables were not taken");
+		trigger_light(&sm->trigger, "a switch did not accept its multicast table");
 }
 
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
@@ -251,10 +250,10 @@ void sm_start(struct sm *sm)
 	int error = peers_start(sm->peers);
 
 	if (error)
-		log_warning(
-			"cannot show IsSM on %s port %u (%s): other managers will not see this one",
-			sm->transport->port.ca, sm->transport->port.port,
-			error == -EBUSY ? "another program holds it" : strerror(-error));
+		log_warning("cannot set IsSM on %s port %u (%s): other managers will not find this "
+			    "manager",
+			    sm->transport->port.ca, sm->transport->port.port,
+			    error == -EBUSY ? "another program holds it" : strerror(-error));
 	trigger_heavy(&sm->trigger, "start");
 	readback_start(sm);
 	local_port_start(sm);
@@ -314,7 +313,7 @@ static void unlocked(void *ctx)
 	struct sm *sm = ctx;
 
 	sm->fabric->sm_port->m_key_turn = 0;
-	trigger_heavy(&sm->trigger, "the M_Keys have come from the master");
+	trigger_heavy(&sm->trigger, "the M_Keys of the master have arrived");
 }
 
 static bool unlike(void *ctx)
@@ -362,7 +361,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	readback_start(sm);
 	policy_options_changed(&sm->policy);
 	sm->fabric->topology++; /* engines may have changed */
-	trigger_heavy(&sm->trigger, "configuration read again");
+	trigger_heavy(&sm->trigger, "configuration reloaded");
 }
 
 void sm_set_route_options(struct sm *sm, struct route_options *options)

@@ -92,7 +92,7 @@ static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 	sm->counts.sm_info_gets++;
 	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, request) &&
 	    rate_allows(&sm->stranger_rate, loop_now_us(sm->loop)))
-		trigger_heavy(&sm->trigger, "a manager asks from where we know of nothing");
+		trigger_heavy(&sm->trigger, "a request from a manager at an unknown place");
 	answer_sm_info(sm, request, STATUS_OK);
 }
 
@@ -122,11 +122,11 @@ static void set_sm_info(struct sm *sm, const struct smp_rx_request *request)
 
 	sm->counts.sm_info_sets++;
 	if (!has_our_m_key(sm, request)) { /* which a Set() needs at any level of protection */
-		log_limited(&sm->keys.limit, LOG_WARNING, &subject,
-			    "SMInfo control %u from LID %u with another M_Key than our port's: "
-			    "dropped; where it is a manager of yours, give it the same m_key or "
-			    "secret",
-			    control, request->from->lid);
+		log_limited(
+			&sm->keys.limit, LOG_WARNING, &subject,
+			"dropped SMInfo control %u from LID %u: its M_Key is not that of the local "
+			"port (if it is your manager, give it the same m_key or m_key_secret_file)",
+			control, request->from->lid);
 		return;
 	}
 	attr_decode(&sm_info_format, request->mad + SMP_DATA_OFFSET, &sender);

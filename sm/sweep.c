@@ -63,16 +63,16 @@ static void check_phase(struct sm *sm)
 	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
 	if (discover_report(sm->discover)->want_heavy) { /* nothing is built on half a snapshot */
-		sweep_end(sm, -EAGAIN, "it met what only a full sweep can tell");
+		sweep_end(sm, -EAGAIN, "discovery found a change that needs a heavy sweep");
 		return;
 	}
 
 	if (!port || discover_report(sm->discover)->no_local) {
-		sweep_end(sm, -EIO, "our own port does not answer");
+		sweep_end(sm, -EIO, "the local port does not answer");
 		return;
 	}
 	if (port_info(port)->port_state < PORT_INIT && port->num) {
-		peers_port_down(sm->peers, "the link of our port is down");
+		peers_port_down(sm->peers, "the link of the local port is down");
 		sweep_end(sm, -ENETDOWN, "the link of %s port %u is down: no fabric to manage",
 			  sm->transport->port.ca, sm->transport->port.port);
 		return;
@@ -80,17 +80,17 @@ static void check_phase(struct sm *sm)
 	/* Whoever could not reach us meanwhile has looked for another master. */
 	if (sm->fabric->sm_link_lost && peers_role(sm->peers) == SM_MASTER) {
 		sm->fabric->sm_link_lost = false;
-		peers_port_down(sm->peers, "the link of our port was down");
-		sweep_end(sm, -EAGAIN, "our link was down: who is master has to be found out anew");
+		peers_port_down(sm->peers, "the link of the local port was down");
+		sweep_end(sm, -EAGAIN,
+			  "the link of the local port was down: the election starts again");
 		return;
 	}
 	sm->fabric->sm_link_lost = false;
 	/* Without the key of the first switch nobody sees whether there is a MASTER already. */
 	if (port->num && !port->peer && sm->options.m_key_mode != M_KEY_NONE) {
 		sweep_end(sm, -EACCES,
-			  "what our port is cabled to does not answer: it may have an M_Key that "
-			  "is not "
-			  "known here");
+			  "no response from the peer of the local port (agent down, or unknown "
+			  "M_Key)");
 		replica_seek(sm->replica);
 		return;
 	}
@@ -120,15 +120,14 @@ const char *sweep_why_not_master(const struct sm *sm)
 	const struct peer *master = peers_master(sm->peers);
 
 	if (peers_role(sm->peers) == SM_NOTACTIVE)
-		return "a MASTER told this manager to rest";
+		return "a MASTER has set this manager to NOTACTIVE";
 	if (master && master->info.state == SM_MASTER)
-		return sm->options.standby_only
-			       ? "another subnet manager has the subnet, and this one never takes "
-				 "it (standby-only)"
-			       : "another subnet manager has the subnet";
+		return sm->options.standby_only ? "another subnet manager is MASTER, and this "
+						  "manager never becomes MASTER (standby-only)"
+						: "another subnet manager is MASTER";
 	if (master)
-		return "another subnet manager ranks higher and takes the subnet";
-	return sm->options.standby_only ? "this manager never takes the subnet (standby-only)"
+		return "another subnet manager ranks higher and will become MASTER";
+	return sm->options.standby_only ? "this manager never becomes MASTER (standby-only)"
 					: "no other subnet manager is known yet";
 }
 
@@ -151,9 +150,10 @@ static void tell_contested(struct sm *sm)
 	sweep->contested_told = true;
 	subject.lid = other->lid;
 	log_about(LOG_WARNING, &subject,
-		  "manager 0x%016" PRIx64 " at LID %u (priority %u) says that it is MASTER, ranks "
-		  "lower, and has not handed over for %u s: nothing is programmed until it does or "
-		  "ends; stop it, or leave it out of allowed_sm_guids",
+		  "manager 0x%016" PRIx64
+		  " at LID %u (priority %u) is MASTER, ranks lower, and has not handed over for %u "
+		  "s: weftd programs nothing until it does (stop that manager, or remove it from "
+		  "allowed_sm_guids)",
 		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
 }
 
@@ -165,7 +165,7 @@ static void doubt_newcomer(struct sm *sm)
 		return;
 	fabric_forget_tables(sm->fabric);
 	if (sm->sweep.now.kind != DISCOVER_HEAVY)
-		trigger_heavy(&sm->trigger, "a manager has come that may have been MASTER");
+		trigger_heavy(&sm->trigger, "a new manager may have been MASTER");
 }
 
 static void role_phase(struct sm *sm)
@@ -173,7 +173,7 @@ static void role_phase(struct sm *sm)
 	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
 		tell_contested(sm);
 		sm->sweep.contested = true;
-		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting until it hands over");
+		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting for its handover");
 		return;
 	}
 	/* It may also give up by itself, or die. What it wrote until then this sweep has not seen,
@@ -182,8 +182,9 @@ static void role_phase(struct sm *sm)
 		sm->sweep.contested = false;
 		fabric_forget_tables(sm->fabric);
 		fabric_new_rereg_epoch(sm->fabric);
-		trigger_heavy(&sm->trigger, "the other MASTER is none any more");
-		sweep_end(sm, -EAGAIN, "the other MASTER is none any more: all is read again");
+		trigger_heavy(&sm->trigger, "the other manager is no longer MASTER");
+		sweep_end(sm, -EAGAIN,
+			  "the other manager is no longer MASTER: reading everything again");
 		return;
 	}
 	sm->sweep.contested = false;
@@ -208,25 +209,23 @@ static void log_lids(const struct sm *sm, const struct lid_report *report)
 
 		log_about(LOG_WARNING, &subject,
 			  "LID %u of \"%s\" port %u belongs to another port or does not fit LMC "
-			  "%u: it gets "
-			  "%u (%u ports in all)",
+			  "%u: the port gets LID %u (%u such ports)",
 			  report->conflict_lid, port->node->facts->description, port->num,
 			  sm->options.lmc, port->lid, report->conflicts);
 	}
 	if (report->sm_lid_why && report->sm_lid_why != sm->sm_lid_why)
 		log_about(LOG_WARNING, &(struct log_subject){.message_id = MESSAGE_SM_LID},
-			  "sm_lid %u is not used, and hosts are told of another LID of the "
-			  "manager: %s; choose another sm_lid, the same for all managers",
+			  "sm_lid %u is not used, and hosts get another MasterSMLID: %s (choose "
+			  "another sm_lid, the same on all managers)",
 			  sm->options.sm_lid, report->sm_lid_why);
 	if (report->resized)
-		log_notice("LMC is %u now: %u ports whose LIDs were for another one get others",
-			   sm->options.lmc, report->resized);
+		log_notice("LMC is now %u: %u ports get other LIDs", sm->options.lmc,
+			   report->resized);
 	if (report->exhausted)
-		log_error(
-			"no LIDs left for %u ports, \"%s\" among them: the tables of the switches "
-			"or the range of 49,151 are too small, or LMC %u is too large",
-			report->exhausted, report->exhausted_example->node->facts->description,
-			sm->options.lmc);
+		log_error("no LIDs left for %u ports, such as \"%s\": the tables of switches are "
+			  "too small, the 49,151 unicast LIDs are used up, or LMC %u is too large",
+			  report->exhausted, report->exhausted_example->node->facts->description,
+			  sm->options.lmc);
 }
 
 static void lids_given(void *arg)
@@ -334,11 +333,11 @@ static void log_attempts(const struct route_result *result)
 	}
 	if (result->report.unreached || result->report.looping)
 		log_about(LOG_ERR, &subject,
-			  "routes: %" PRIu64 " pairs are not reached, %" PRIu64 " run in a circle",
+			  "routes: %" PRIu64 " pairs unreached, %" PRIu64 " pairs in a loop",
 			  result->report.unreached, result->report.looping);
 	if (result->report.disconnected)
 		log_about(LOG_WARNING, &subject,
-			  "%" PRIu64 " pairs of switch and LID are in different islands",
+			  "%" PRIu64 " pairs of switch and LID are in separate parts of the fabric",
 			  result->report.disconnected);
 }
 
@@ -346,8 +345,8 @@ static void log_attempts(const struct route_result *result)
  * again. */
 static void no_routes(struct sm *sm, const struct route_result *result)
 {
-	const char *why =
-		result->tried ? result->attempt[result->tried - 1].why : "no engine given";
+	const char *why = result->tried ? result->attempt[result->tried - 1].why
+					: "no routing engine is configured";
 
 	snprintf(sm->sweep.no_routes, sizeof(sm->sweep.no_routes), "%s", why);
 	if (sm->routed)
@@ -513,28 +512,25 @@ static void last_phase(struct sm *sm)
 	unsigned failed = report->failed + discover_report(sm->discover)->failed;
 
 	if (sm->sweep.no_routes[0])
-		sweep_end(sm, -ENOTSUP, "no new routes, the tables stay as they were: %s",
-			  sm->sweep.no_routes);
+		sweep_end(sm, -ENOTSUP, "no new routes, tables unchanged: %s", sm->sweep.no_routes);
 	else if (report->not_active || failed)
 		sweep_end(sm, 0,
-			  "subnet up with errors: requests that failed %u, cabled ports not Active "
-			  "%u",
+			  "subnet up with errors: %u requests failed, %u cabled ports not ACTIVE",
 			  failed, report->not_active);
 	else
 		sweep_end(sm, 0,
-			  sm->sweep.current.reroute ? "subnet up, routes computed anew"
-						    : "subnet up");
+			  sm->sweep.current.reroute ? "subnet up, routes recomputed" : "subnet up");
 }
 
 static const struct phase {
 	const char *name;
 	void (*start)(struct sm *sm);
 } phases[] = {
-	{"discover", discover_phase}, {"check", check_phase},	  {"elect", elect_phase},
-	{"role", role_phase},	      {"lids", lid_phase},	  {"keys", keys_phase},
-	{"foreign", unmanaged_phase}, {"local", local_phase},	  {"routes", route_phase},
-	{"trees", trees_phase},	      {"program", program_phase}, {"publish", publish_phase},
-	{"announce", announce_phase}, {"end", last_phase},
+	{"discover", discover_phase},	{"check", check_phase},	    {"elect", elect_phase},
+	{"role", role_phase},		{"lids", lid_phase},	    {"keys", keys_phase},
+	{"unmanaged", unmanaged_phase}, {"local", local_phase},	    {"routes", route_phase},
+	{"trees", trees_phase},		{"program", program_phase}, {"publish", publish_phase},
+	{"announce", announce_phase},	{"end", last_phase},
 };
 _Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
 
@@ -579,7 +575,7 @@ const char *sweep_kind_name(enum discover_kind kind)
 {
 	static const char *const names[] = {[DISCOVER_LIGHT] = "light",
 					    [DISCOVER_TARGETED] = "switches",
-					    [DISCOVER_HEAVY] = "full"};
+					    [DISCOVER_HEAVY] = "heavy"};
 
 	return names[kind];
 }
@@ -769,7 +765,7 @@ static void follow_table_cache(struct sm *sm, int error)
 		table_cache_forget(sm->cache);
 	if (program_report(sm->program)->cache_wrong) {
 		fabric_forget_tables(sm->fabric);
-		trigger_heavy(&sm->trigger, "tables are not as they were left");
+		trigger_heavy(&sm->trigger, "forwarding tables differ from the table cache");
 	}
 	if (!error && peers_role(sm->peers) == SM_MASTER) {
 		table_cache_touch(sm->cache);
@@ -809,13 +805,14 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	if (!error)
 		port_events_settled(&sm->port_events, sm->fabric);
 	if (discover_report(sm->discover)->want_heavy)
-		trigger_heavy(&sm->trigger, "a partial sweep met what only a full one can tell");
+		trigger_heavy(&sm->trigger,
+			      "a light sweep found a change that needs a heavy sweep");
 	/* Cables that would not come up before are in no route yet. */
 	if (peers_role(sm->peers) == SM_MASTER && !error && !program_report(sm->program)->failed &&
 	    sm->routed_topology != sm->fabric->topology)
-		trigger_light(&sm->trigger, "more came up during the sweep");
+		trigger_light(&sm->trigger, "more links came up during the sweep");
 	if (program_report(sm->program)->not_as_read)
-		trigger_heavy(&sm->trigger, "it does not hold any more what was read");
+		trigger_heavy(&sm->trigger, "a device no longer has the values that were read");
 	if (program_report(sm->program)->changed)
 		read_changed(sm);
 	if (sm->report && error != -EAGAIN)
@@ -848,9 +845,9 @@ static void timer_expired(void *arg)
 	if (peers_role(sm->peers) == SM_STANDBY)
 		return;
 	if (sm->sweep.failures && (sm->sweep.last.error || deserves_heavy(sm)))
-		trigger_heavy(&sm->trigger, "again after errors");
+		trigger_heavy(&sm->trigger, "retry after errors");
 	else if (sm->sweep.failures)
-		trigger_light(&sm->trigger, "again after errors");
+		trigger_light(&sm->trigger, "retry after errors");
 	else if (peers_role(sm->peers) == SM_MASTER)
 		trigger_light(&sm->trigger, "interval");
 	else

@@ -231,8 +231,8 @@ static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mis
 		subject = port_subject(sender, MESSAGE_TRAP_SENDER);
 	log_limited(&sm->mismatch_limit, LOG_WARNING, &subject,
 		    "trap %u from \"%s\" port %u (GUID 0x%016" PRIx64
-		    ", LID %u) %s LID %u: repressed and not acted on; find the program that sends "
-		    "it there, or update the firmware of the device",
+		    ", LID %u) %s LID %u: ignored (find the program that sends it on that host, or "
+		    "update the firmware of the device)",
 		    trap->notice.trap_number, sender ? sender->node->facts->description : "",
 		    sender ? sender->num : 0, sender ? port_facts(sender)->guid : 0,
 		    trap->request->from->lid, words[mismatch], named);
@@ -363,7 +363,7 @@ void traps_receive(struct sm *sm, const struct smp_rx_request *request)
 	repress(sm, &trap);
 	log_limited(&sm->trap_limit, LOG_INFO, &subject, "trap %u of type %u from LID %u%s",
 		    trap.notice.trap_number, trap.notice.type, trap.notice.issuer_lid,
-		    trap.known ? "" : ", which is unknown here");
+		    trap.known ? "" : ", which is unknown");
 	mismatch = trap_judge(sm, &trap, &named);
 	if (!mismatch)
 		trap_new_epoch(sm,

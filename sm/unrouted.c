@@ -20,9 +20,9 @@ static bool is_too_small(const struct fabric *fabric, const struct node *node, c
 	if (lid_fits_switch(fabric, node))
 		return false;
 	snprintf(why, WHY_SIZE,
-		 "its forwarding table holds %u LIDs (LinearFDBCap), those of this fabric need "
-		 "%u: no route uses it, and what is only behind it is not reached; replace it, "
-		 "or lower lmc",
+		 "its forwarding table has room for %u LIDs (LinearFDBCap), but the fabric needs "
+		 "%u: no route uses it, and nodes behind it are unreachable (replace it, or lower "
+		 "lmc)",
 		 node->facts->sw.linear_fdb_cap, fabric->lid_limit);
 	return true;
 }
@@ -38,15 +38,13 @@ static bool refuses(const struct fabric *fabric, const struct node *node, char w
 	attribute = attr_name(CLASS_SUBN_DIRECTED, trouble->refused_attr);
 	if (trouble->refused_status)
 		snprintf(why, WHY_SIZE,
-			 "it refused Set(%s) with status 0x%04x: no route passes it while there is "
-			 "another way, its hosts keep the table that it has; reboot it, or look at "
-			 "its firmware",
+			 "it refused Set(%s) with status 0x%04x: routes avoid it where they can, "
+			 "and its hosts keep its present table (reboot it, or check its firmware)",
 			 attribute, trouble->refused_status);
 	else
 		snprintf(why, WHY_SIZE,
-			 "it answers Get() but no Set(%s), as if an M_Key of another manager "
-			 "protected it: no route passes it while there is another way; reboot it, "
-			 "or take that key away",
+			 "it answers Get() but no Set(%s), as if another manager's M_Key protected "
+			 "it: routes avoid it where they can (reboot it, or remove that key)",
 			 attribute);
 	return true;
 }
@@ -58,8 +56,8 @@ static bool unrouted_is_silent(const struct fabric *fabric, const struct node *n
 	if (node->sw->no_transit != NO_TRANSIT_SILENT)
 		return false;
 	snprintf(why, WHY_SIZE,
-		 "its agent has been silent for a minute, though its links are up: no route passes "
-		 "it while there is another way, its hosts keep the table that it has; reboot it");
+		 "its agent has not responded for a minute, but its links are up: routes avoid it "
+		 "where they can, and its hosts keep its present table (reboot it)");
 	return true;
 }
 
@@ -73,8 +71,8 @@ static bool has_tiny_multicast(const struct fabric *fabric, const struct node *n
 	if (!node->facts->sw.linear_fdb_cap || entries >= MULTICAST_ENTRIES_FEW)
 		return false;
 	snprintf(why, WHY_SIZE,
-		 "its multicast table holds %u groups (MulticastFDBCap): its hosts hear no group "
-		 "with an MLID beyond, whose tree is led around it; replace it",
+		 "its multicast table has room for %u groups (MulticastFDBCap): trees of higher "
+		 "MLIDs avoid it, so its hosts receive no packets of those groups (replace it)",
 		 entries);
 	return true;
 }
@@ -107,7 +105,7 @@ void unrouted_log(struct fabric *fabric)
 		struct log_subject subject = node_subject(node, MESSAGE_LEFT_OUT);
 
 		if (out && !switch_trouble(node)->logged)
-			log_about(LOG_ERR, &subject, "switch \"%s\" is left out: %s",
+			log_about(LOG_ERR, &subject, "switch \"%s\" is not fully usable: %s",
 				  node->facts->description, why);
 		if (node->sw->trouble)
 			node->sw->trouble->logged = out;

@@ -45,13 +45,13 @@ const char *alias_range_parse(const char *text, struct alias_range *out)
 	const char *at = take_range(text, &range.first_port, &range.last_port);
 
 	if (!at)
-		return "it does not begin with a port GUID, such as 0x2c903000e0b72, or two with "
-		       "\"-\" between them";
+		return "expected a port GUID first, such as 0x2c903000e0b72, or two with \"-\" "
+		       "between them";
 	if (*at != ':')
-		return "\":\" is missing behind the port GUIDs";
+		return "expected \":\" after the port GUIDs";
 	at = take_range(at + 1, &range.first, &range.last);
 	if (!at || *at)
-		return "behind \":\" a GUID is expected, or two with \"-\" between them";
+		return "expected a GUID after \":\", or two with \"-\" between them";
 	if (range.last_port < range.first_port || range.last < range.first)
 		return "the last GUID of a range is below the first";
 	*out = range;

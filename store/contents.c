@@ -81,7 +81,7 @@ static void name_row(const struct store_db_row *row, char out[STORE_WHY_SIZE])
 	if (table)
 		snprintf(out, STORE_WHY_SIZE, "%s, %s", table->name, key);
 	else
-		snprintf(out, STORE_WHY_SIZE, "kind %u, which does not exist", row->kind);
+		snprintf(out, STORE_WHY_SIZE, "unknown kind %u", row->kind);
 }
 
 static void take_bad(void *ctx, const struct store_db_row *row)
@@ -211,7 +211,7 @@ bool store_contents_whole(const struct store_contents *contents, char why[STORE_
 		return false;
 	}
 	if (!contents->said.known) {
-		snprintf(why, STORE_WHY_SIZE, "its totals are missing");
+		snprintf(why, STORE_WHY_SIZE, "the totals are missing");
 		return false;
 	}
 	for (unsigned kind = 1; kind < STORE_DB_KINDS; kind++) {

@@ -390,12 +390,13 @@ static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_S
 	if (error)
 		return error;
 	if (tables && application != APPLICATION_ID) {
-		snprintf(why, STORE_WHY_SIZE, "it is another program's");
+		snprintf(why, STORE_WHY_SIZE, "the file belongs to another program");
 		return -EPROTONOSUPPORT;
 	}
 	if (version < 0 || version > STORE_DB_VERSION) {
 		snprintf(why, STORE_WHY_SIZE,
-			 "it is of version %lld, a newer weftd's; this one knows up to %d",
+			 "the file has version %lld of a newer weftd; this weftd knows versions up "
+			 "to %d",
 			 (long long)version, STORE_DB_VERSION);
 		return -EPROTONOSUPPORT;
 	}
@@ -436,7 +437,7 @@ static int make_private(const char *path, char why[STORE_WHY_SIZE])
 
 	if (!stat(path, &stat_of)) {
 		if (!S_ISREG(stat_of.st_mode)) {
-			snprintf(why, STORE_WHY_SIZE, "it is no file");
+			snprintf(why, STORE_WHY_SIZE, "not a regular file");
 			return -EACCES;
 		}
 		if ((stat_of.st_mode & 0777) != 0600)

@@ -63,7 +63,7 @@ static const char *lid_wrong(const void *record, const char **field)
 
 	*field = "LID";
 	if (entry->lid % (1u << entry->lmc))
-		return "not a multiple of what LMC asks for";
+		return "not a multiple of 2^LMC";
 	return entry->lid + (1u << entry->lmc) - 1 > LID_UNICAST_MAX ? "too high for its LMC"
 								     : NULL;
 }
@@ -71,7 +71,7 @@ static const char *lid_wrong(const void *record, const char **field)
 static const char *mgid_wrong(const uint8_t mgid[GID_SIZE], const char **field)
 {
 	*field = "MGID";
-	return mgid[0] == 0xff ? NULL : "no multicast GID: it does not begin with ff";
+	return mgid[0] == 0xff ? NULL : "not a multicast GID, which begins with ff";
 }
 
 static const char *group_wrong(const void *record, const char **field)
@@ -91,7 +91,7 @@ static const char *text_wrong(const uint8_t *text, size_t size)
 
 	for (size_t i = length; i < size; i++)
 		if (text[i])
-			return "bytes behind its end";
+			return "bytes after its end";
 	return length == size ? "too long" : NULL;
 }
 

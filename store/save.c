@@ -154,14 +154,12 @@ static void begin_document(struct save *save, struct control_request *request, c
 	const char *role = save->owner.forbidden(save->owner.ctx);
 
 	if (role) {
-		control_fail(request,
-			     "this manager is %s: a document is restored where the MASTER is",
-			     role);
+		control_fail(request, "this manager is %s: restore documents at the MASTER", role);
 		return;
 	}
 	if (version != SAVE_VERSION) {
 		control_fail(request,
-			     "the document is of version %lld, and this weftd knows version %d",
+			     "the document has version %lld, but this weftd knows version %d",
 			     (long long)version, SAVE_VERSION);
 		return;
 	}
@@ -179,7 +177,7 @@ static const char *lid_clashes(struct save *save, const void *record)
 
 	for (unsigned i = 0; i < 1u << entry->lmc; i++)
 		if (save->taken[entry->lid + i])
-			return "LID: another record has it, too";
+			return "LID: also in another record";
 	for (unsigned i = 0; i < 1u << entry->lmc; i++)
 		save->taken[entry->lid + i] = true;
 	return NULL;
@@ -192,19 +190,20 @@ static const char *group_clashes(struct save *save, const void *record)
 
 	other = registry_first(save->document, REGISTRY_GROUP, GROUP_BY_MLID, group);
 	return other && !mgids_may_share_mlid(group->mgid, other->mgid)
-		       ? "MLID: another group has it, too"
+		       ? "MLID: also in another group"
 		       : NULL;
 }
 
 static const char *member_clashes(struct save *save, const void *record)
 {
-	return has_group(save->document, record) ? NULL : "no such group before it";
+	return has_group(save->document, record) ? NULL
+						 : "its group is not before it in the document";
 }
 
 static const char *alias_clashes(struct save *save, const void *record)
 {
 	return registry_first(save->document, REGISTRY_ALIAS, ALIAS_BY_GUID, record)
-		       ? "GUID: another record has it, too"
+		       ? "GUID: also in another record"
 		       : NULL;
 }
 
@@ -242,7 +241,7 @@ static int save_add_record(struct save *save, const json_t *object, char why[SAV
 	if (error)
 		return error;
 	if (registry_find(save->document, kind, record))
-		text = "there is another with the same key";
+		text = "another record has the same key";
 	else if (clashes[kind])
 		text = clashes[kind](save, record);
 	if (text) {
@@ -318,13 +317,12 @@ static void command_restore(void *ctx, struct control_request *request, const js
 	uint64_t token = (uint64_t)json_integer_value(json_object_get(args, "token"));
 
 	if (save->request)
-		control_fail(request, "another document is taking effect; try again");
+		control_fail(request, "another restore is being applied: try again");
 	else if (json_object_get(args, "begin"))
 		begin_document(save, request, args);
 	else if (!save->document || token != save->token)
-		control_fail(request,
-			     "another restore has begun, or this one paused for too long: nothing "
-			     "was changed; try again");
+		control_fail(request, "another restore has begun, or this restore paused for too "
+				      "long: nothing was changed; try again");
 	else if (json_is_array(records))
 		save_take_piece(save, request, records);
 	else
@@ -365,7 +363,7 @@ void save_free(struct save *save)
 		return;
 	save_stop(save);
 	if (save->request)
-		control_fail(save->request, "the daemon is stopping; the document has been taken");
+		control_fail(save->request, "the daemon is stopping; the document was restored");
 	registry_wait_cancel(&save->waiter);
 	loop_defer_cancel(&save->turn);
 	save_forget(save);

@@ -160,11 +160,11 @@ static int save_take_value(const struct format *format, size_t row, const json_t
 			return take_text(field, value, member, why);
 		if (take_hex(value, member, field->width / 8))
 			return 0;
-		return wrong(why, "%s: not 0x and %u hexadecimal digits", field->name,
+		return wrong(why, "%s: expected 0x and %u hexadecimal digits", field->name,
 			     field->width / 4u);
 	}
 	if (!save_take_number(value, &number))
-		return wrong(why, "%s: neither a number nor 0x and hexadecimal digits",
+		return wrong(why, "%s: expected a number, or 0x and hexadecimal digits",
 			     field->name);
 	if (field->width < BIG && number >> field->width)
 		return wrong(why, "%s: more than %u bits", field->name, field->width);
@@ -205,7 +205,7 @@ int save_parse(const json_t *object, enum registry_kind *kind, void *record,
 	json_t *value;
 
 	if (!json_is_object(object) || !name)
-		return wrong(why, "no object with a kind");
+		return wrong(why, "not an object with a kind");
 	if (!found)
 		return wrong(why, "unknown kind \"%.40s\"", name);
 	json_object_foreach ((json_t *)object, field, value) {

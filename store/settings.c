@@ -19,8 +19,7 @@ static void setting_apply(struct settings *settings, unsigned i)
 
 	settings->why[i][0] = '\0';
 	if (!row->apply(settings->ctx, text, settings->why[i]))
-		log_warning("the setting %s = \"%s\" in the store is ignored: %s; weftctl %s "
-			    "clears it",
+		log_warning("setting %s = \"%s\" in the store ignored: %s (weftctl %s clears it)",
 			    row->name, text, settings->why[i], row->clear);
 }
 
@@ -117,7 +116,7 @@ void settings_done(struct settings *settings)
 	list_for_each (link, &settings->answers) {
 		struct answer *answer = container_of(link, struct answer, link);
 
-		control_fail(answer->request, "the daemon is stopping; what was set is kept");
+		control_fail(answer->request, "the daemon is stopping; the setting is kept");
 		json_decref(answer->json);
 		answer_free(answer);
 	}

@@ -192,7 +192,7 @@ static int make_dir(struct store *store)
 {
 	if (!mkdir(store->dir, 0750) || errno == EEXIST)
 		return 0;
-	snprintf(store->why, sizeof(store->why), "its folder cannot be made: %s", strerror(errno));
+	snprintf(store->why, sizeof(store->why), "cannot create its folder: %s", strerror(errno));
 	return -errno;
 }
 
@@ -238,7 +238,7 @@ static int replace_damaged(struct store *store, struct file *file)
 	error = store_db_set_aside(file->path, file->aside, sizeof(file->aside));
 	if (error) {
 		snprintf(store->why, sizeof(store->why),
-			 "it is damaged (%.80s) and cannot be renamed: %.80s", file->damage,
+			 "it is damaged (%.80s), and cannot be renamed: %.80s", file->damage,
 			 strerror(-error));
 		file->damage[0] = '\0';
 		return error;
@@ -367,17 +367,17 @@ static void log_losses(const struct file *file)
 	const struct store_contents *contents = &file->contents;
 
 	for (size_t i = 0; i < contents->bad && i < STORE_NAMED_MAX; i++)
-		log_about(LOG_ERR, &damaged, "%s: a damaged record is left out: %s", file->path,
+		log_about(LOG_ERR, &damaged, "%s: damaged record dropped: %s", file->path,
 			  contents->named[i]);
 	if (contents->bad > STORE_NAMED_MAX)
-		log_about(LOG_ERR, &damaged, "%s: %zu more damaged records are left out",
-			  file->path, contents->bad - STORE_NAMED_MAX);
+		log_about(LOG_ERR, &damaged, "%s: %zu more damaged records dropped", file->path,
+			  contents->bad - STORE_NAMED_MAX);
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
 		uint64_t missing = store_contents_missing(contents, kind);
 
 		if (missing)
 			log_about(LOG_ERR, &damaged,
-				  "%s: %" PRIu64 " of %" PRIu64 " records of kind \"%s\" are lost",
+				  "%s: %" PRIu64 " of %" PRIu64 " records of kind \"%s\" lost",
 				  file->path, missing, contents->said.kinds[kind].count,
 				  registry_tables[kind].name);
 	}
@@ -395,8 +395,8 @@ static void log_damage(void *arg)
 			continue;
 		log_losses(file);
 		log_about(LOG_ERR, &damaged,
-			  "store %s is damaged (%s): it is kept as %s and written again from what "
-			  "can be read, %" PRIu64 " records%s",
+			  "store %s is damaged (%s): kept as %s, and rewritten with the %" PRIu64
+			  " readable records%s",
 			  file->path, file->damage, file->aside,
 			  store_contents_found(&file->contents),
 			  store->vital == PARTITIONS_COMPLETE
@@ -421,9 +421,9 @@ static void degrade(struct store *store, const char *why)
 	loop_timer_arm(&store->retry, RETRY_US);
 	if (is_new)
 		log_limited(&store->limit, LOG_ERR, &subject,
-			    "store %s degraded: %s; weftd goes on from memory, and what is "
-			    "registered now is lost if it ends; mend it, or give a folder on "
-			    "another disk with --state-dir; it is tried again",
+			    "store %s degraded: %s; weftd continues from memory and retries, but "
+			    "new registrations are lost if it ends (repair the store, or set "
+			    "--state-dir to a folder on another disk)",
 			    store->files[MAIN].path, why);
 	registry_keep(store->registry, KEPT_BY_STORE, false);
 }
@@ -542,11 +542,10 @@ static void log_left_out(const struct store *store)
 	const struct file *file = &store->files[MAIN];
 
 	if (file->contents.refused)
-		log_warning("%s: %zu records are left out, as %s", file->path,
-			    file->contents.refused, file->contents.refused_why);
+		log_warning("%s: %zu records dropped: %s", file->path, file->contents.refused,
+			    file->contents.refused_why);
 	if (store->left_out)
-		log_warning("%s: %zu records are left out, as they do not fit what was registered "
-			    "before they could be read",
+		log_warning("%s: %zu records dropped: they conflict with newer registrations",
 			    file->path, store->left_out);
 }
 
@@ -636,8 +635,8 @@ static void recovered(struct store *store)
 
 	store->degraded = false;
 	log_limited(&store->limit, LOG_NOTICE, &subject,
-		    "store %s is no longer degraded: all %zu records are written",
-		    store->files[MAIN].path, store->batch.count);
+		    "store %s recovered: all %zu records are written", store->files[MAIN].path,
+		    store->batch.count);
 	registry_keep(store->registry, KEPT_BY_STORE, true);
 }
 
@@ -703,7 +702,7 @@ static void store_retry(void *arg)
 
 static void stalled(void *arg)
 {
-	degrade(arg, "the disk has not taken a batch for a second");
+	degrade(arg, "the disk did not complete a write within a second");
 }
 
 static void store_registry_changed(void *ctx, const struct registry_change *change)
@@ -753,8 +752,7 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	open_files(store);
 	if (store->error == -EBUSY) {
 		snprintf(why, STORE_WHY_SIZE,
-			 "%.120s is in use by another weftd; stop that one, or give this one its "
-			 "own --state-dir",
+			 "%.120s is in use by another weftd (stop it, or set another --state-dir)",
 			 store->files[MAIN].path);
 		store_free(store);
 		return -EBUSY;
@@ -842,7 +840,7 @@ void store_flush(struct store *store)
 		batch_clear(&store->batch);
 	}
 	if (store->error)
-		log_error("store %s: the latest registrations are not written: %s",
+		log_error("store %s: the latest registrations were not written: %s",
 			  store->files[MAIN].path, store->why);
 	store_close_files(store); /* a clean end empties the logs */
 }

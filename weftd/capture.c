@@ -208,11 +208,12 @@ static void command_capture(void *ctx, struct control_request *request, const js
 	unsigned seconds;
 
 	if (!read_seconds(json_object_get(args, "seconds"), &seconds)) {
-		control_fail(request, "--seconds is a number from 1 to %d", CAPTURE_SECONDS_MAX);
+		control_fail(request, "--seconds: expected a number from 1 to %d",
+			     CAPTURE_SECONDS_MAX);
 		return;
 	}
 	if (capture->count == CAPTURES_MAX) {
-		control_fail(request, "%d captures are under way already; end one of them",
+		control_fail(request, "%d captures are running: end one of them first",
 			     CAPTURES_MAX);
 		return;
 	}

@@ -234,7 +234,7 @@ static int check_engine(const char *name, char why[CONF_WHY_SIZE])
 
 	if (route_engine_find(name) && strlen(name) < SM_ENGINE_NAME)
 		return 0;
-	because(why, "there is no engine \"%.40s\"; known:", printable(name) ? name : "?");
+	because(why, "no engine \"%.40s\"; known:", printable(name) ? name : "?");
 	for (const struct route_engine *engine = route_engines; engine->name; engine++) {
 		used = strlen(why);
 		snprintf(why + used, CONF_WHY_SIZE - used, " %s", engine->name);
@@ -473,10 +473,9 @@ static char *widen_integers(const struct source *source, const char *text)
 		}
 		if (!literal && is_integer(text, token)) {
 			if (!fits(text)) {
-				conf_refuse(
-					source, line, NULL,
-					"the number does not fit into 64 bits (write numbers from "
-					"9223372036854775808 on in hexadecimal)");
+				conf_refuse(source, line, NULL,
+					    "the number does not fit into 64 bits (write numbers "
+					    "from 9223372036854775808 on in hexadecimal)");
 				goto refused;
 			}
 			if (text[token - 1] != 'L')

@@ -155,7 +155,8 @@ static void shown_group(struct showing *showing, struct buffer *part)
 		row_begin(part, "root", '{');
 		switch_members(showing, (uint32_t)showing->tree.root, part);
 		row_end(part, '}');
-		row_integer(part, "left_out", showing->tree.left_out);
+		row_integer(part, "unreached", showing->tree.left_out);
+		row_integer(part, "left_out", showing->tree.left_out); /* its former name */
 	}
 	row_end(part, '}');
 	row_end(part, ']');
@@ -238,17 +239,17 @@ static void command_group_show(void *ctx, struct control_request *request, const
 
 	if (!mgid || inet_pton(AF_INET6, mgid, key.mgid) != 1) {
 		control_fail(request,
-			     "\"%.60s\" is no MGID: write it as an IPv6 address, such as "
+			     "\"%.60s\" is not an MGID: write it as an IPv6 address, such as "
 			     "ff12:401b:ffff::ffff:ffff",
 			     mgid ? mgid : "");
 		return;
 	}
 	group = registry_find(lists->registry, REGISTRY_GROUP, &key);
 	if (!group) {
-		control_fail(request,
-			     "there is no group with the MGID %.60s; multicast list shows those "
-			     "that there are",
-			     mgid);
+		control_fail(
+			request,
+			"no group with the MGID %.60s; weftctl multicast list shows all groups",
+			mgid);
 		return;
 	}
 	showing = mem_zalloc(sizeof(*showing));

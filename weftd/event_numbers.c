@@ -51,9 +51,8 @@ static int write_number(const struct event_numbers *numbers, uint64_t number)
 static void event_numbers_log_error(const struct event_numbers *numbers, int error)
 {
 	if (error)
-		log_warning("%s cannot be written: %s; events have numbers all the same, but after "
-			    "a restart other events may have these; make room for it in a folder "
-			    "that weftd may write to",
+		log_warning("cannot write %s: %s (event numbers may repeat after a restart; make "
+			    "room, or make the folder writable for weftd)",
 			    numbers->path, strerror(-error));
 }
 
@@ -88,9 +87,10 @@ uint64_t event_numbers_open(struct event_numbers *numbers, const char *dir, stru
 	numbers->part = mem_printf("%s/events.next.part", dir);
 	error = event_numbers_read(numbers->path, &first);
 	if (error) {
-		log_warning("%s does not say which numbers events have had: %s; they begin with 1 "
-			    "again",
-			    numbers->path, error == -EUCLEAN ? "it is damaged" : strerror(-error));
+		log_warning("cannot read the latest event number from %s: %s; event numbers begin "
+			    "with 1",
+			    numbers->path,
+			    error == -EUCLEAN ? "the file is damaged" : strerror(-error));
 		first = 1;
 	}
 	numbers->reserved = first + EVENT_NUMBERS_BLOCK;

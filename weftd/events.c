@@ -142,7 +142,7 @@ static const char *trap_words(uint16_t number)
 	for (size_t i = 0; i < ARRAY_SIZE(traps); i++)
 		if (traps[i].number == number)
 			return traps[i].words;
-	return "of a kind that is unknown here";
+	return "unknown trap number";
 }
 
 static void trap_text(const struct notice *notice, char text[TEXT_SIZE])
@@ -161,7 +161,7 @@ static void alias_text(const struct alias_event *alias, char text[TEXT_SIZE])
 		[ALIAS_SET] = "set",
 		[ALIAS_DELETED] = "deleted",
 		[ALIAS_REMOVED] = "removed by command",
-		[ALIAS_MISPLACED] = "removed, since it is the GUID of another port",
+		[ALIAS_MISPLACED] = "removed, because it is the GUID of another port",
 	};
 	char guid[GUID_TEXT];
 
@@ -182,13 +182,13 @@ static void raised(void *ctx, const struct event *event)
 		happened.text = text;
 		break;
 	case EVENT_PORT_IN:
-		happened.text = "the port is there, and Active";
+		happened.text = "port appeared and is ACTIVE";
 		break;
 	case EVENT_PORT_OUT:
-		happened.text = "the port is not there any more";
+		happened.text = "port disappeared";
 		break;
 	case EVENT_PORT_FORGOTTEN:
-		happened.text = "the port stayed away: what it had registered is forgotten";
+		happened.text = "port absent for registration_grace: its registrations are deleted";
 		break;
 	case EVENT_ALIAS:
 		happened.kind = "alias";
@@ -218,7 +218,7 @@ static guid_t say_group(const void *before, const void *after, char text[TEXT_SI
 	if (!before || !after)
 		snprintf(text, TEXT_SIZE, "group %s, MLID 0x%04x, P_Key 0x%04x: %s",
 			 gid_text(group->mgid, mgid), group->mlid, group->p_key,
-			 after ? "made" : "ended");
+			 after ? "created" : "deleted");
 	return 0;
 }
 
@@ -242,7 +242,7 @@ static guid_t say_partition(const void *before, const void *after, char text[TEX
 
 	if (after) {
 		partition = after;
-		what = before ? "changed" : "made";
+		what = before ? "changed" : "created";
 	}
 	snprintf(text, TEXT_SIZE, "partition 0x%04x \"%.*s\": %s", partition->p_key,
 		 PARTITION_ENTRY_NAME_SIZE, (const char *)partition->name, what);
@@ -263,7 +263,7 @@ static guid_t say_partition_member(const void *before, const void *after, char t
 		snprintf(text, TEXT_SIZE, "%s member of partition 0x%04x",
 			 memberships[member->membership % ARRAY_SIZE(memberships)], member->p_key);
 	else
-		snprintf(text, TEXT_SIZE, "no member of partition 0x%04x by command any more",
+		snprintf(text, TEXT_SIZE, "membership in partition 0x%04x by command removed",
 			 member->p_key);
 	return member->guid;
 }
@@ -285,10 +285,11 @@ static guid_t say_setting(const void *before, const void *after, char text[TEXT_
 	if (strchr((const char *)setting->name, ' '))
 		return 0;
 	if (after)
-		snprintf(text, TEXT_SIZE, "%s is set to %.*s", (const char *)setting->name,
+		snprintf(text, TEXT_SIZE, "%s set to %.*s", (const char *)setting->name,
 			 SETTING_VALUE_SIZE / 2, (const char *)setting->value);
 	else
-		snprintf(text, TEXT_SIZE, "%s is as configured again", (const char *)setting->name);
+		snprintf(text, TEXT_SIZE, "%s reset to the configured value",
+			 (const char *)setting->name);
 	return 0;
 }
 
@@ -325,7 +326,7 @@ static void events_registry_replaced(void *ctx)
 {
 	events_note(ctx, (struct event_note){.kind = "store",
 					     .level = LOG_NOTICE,
-					     .text = "what is registered was replaced as a whole"});
+					     .text = "all registrations were replaced"});
 }
 
 /* Answers */
@@ -361,8 +362,9 @@ static void unknown_row(struct reading *reading, struct buffer *out)
 	char text[TEXT_SIZE];
 
 	snprintf(text, sizeof(text),
-		 "nothing is newer than event %" PRIu64 " yet, and none has the number %" PRIu64
-		 ", unless it had it before the numbers were lost: all there is follows",
+		 "the latest event is %" PRIu64 ", and event %" PRIu64
+		 " does not exist (or is older than a loss of the event numbers): all stored "
+		 "events follow",
 		 newest, reading->next - 1);
 	row_begin(out, NULL, '{');
 	row_string(out, "kind", "gap");
@@ -376,8 +378,8 @@ static void gap_row(uint64_t first, uint64_t last, struct buffer *out)
 {
 	char text[TEXT_SIZE];
 
-	snprintf(text, sizeof(text), "events %" PRIu64 " to %" PRIu64 " are no longer there", first,
-		 last);
+	snprintf(text, sizeof(text), "events %" PRIu64 " to %" PRIu64 " are no longer stored",
+		 first, last);
 	row_begin(out, NULL, '{');
 	row_string(out, "kind", "gap");
 	row_integer(out, "first", (int64_t)first);
@@ -460,7 +462,7 @@ static void command_events(void *ctx, struct control_request *request, const jso
 
 	if (value && !read_since(value, &since)) {
 		control_fail(request,
-			     "--since wants the number of an event: those after it follow");
+			     "--since: expected the number of an event; later events follow");
 		return;
 	}
 	reading = mem_zalloc(sizeof(*reading));

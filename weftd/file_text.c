@@ -42,17 +42,15 @@ static int denied(const struct subject *subject)
 	const struct group *group = getgrgid(getegid());
 	char folder[FOLDER_MAX_BYTES], why[WHY_SIZE], who[NAME_MAX_BYTES], whose[NAME_MAX_BYTES];
 
-	snprintf(who, sizeof(who), "%s", user ? user->pw_name : "that runs this");
+	snprintf(who, sizeof(who), "%s", user ? user->pw_name : "of this process");
 	snprintf(whose, sizeof(whose), "%s", group ? group->gr_name : "its group");
 	if (path_is_barred(subject->path, sizeof(folder), folder))
 		snprintf(why, sizeof(why),
-			 "Permission denied: the user %s may not pass the folder %s: move the "
-			 "file",
-			 who, folder);
+			 "permission denied: user %s cannot enter folder %s (move the file)", who,
+			 folder);
 	else
 		snprintf(why, sizeof(why),
-			 "Permission denied: the user %s may not read it: chgrp %s it and chmod "
-			 "640 it",
+			 "permission denied: user %s cannot read it (chgrp %s it and chmod 640 it)",
 			 who, whose);
 	return cannot(subject, -EACCES, why);
 }
@@ -68,7 +66,7 @@ static int file_text_open(const struct subject *subject)
 	if (fstat(fd, &file) || S_ISFIFO(file.st_mode)) {
 		close(fd);
 		return cannot(subject, -EINVAL,
-			      "it is a pipe, which could not be read again: name a file");
+			      "it is a pipe, which cannot be read again (name a file)");
 	}
 	return fd;
 }
@@ -77,8 +75,7 @@ static int too_large(const struct subject *subject, size_t most_bytes)
 {
 	char why[WHY_SIZE];
 
-	snprintf(why, sizeof(why), "it is larger than %zu KiB, too large for such a file",
-		 most_bytes / 1024);
+	snprintf(why, sizeof(why), "it is larger than the limit of %zu KiB", most_bytes / 1024);
 	return cannot(subject, -EFBIG, why);
 }
 

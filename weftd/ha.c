@@ -76,23 +76,22 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 		return -EINVAL;
 	if (is_wanted(conf) && !conf->ha_psk_file[0]) {
 		snprintf(error, CONF_ERROR_SIZE,
-			 "%s needs ha_psk_file: managers know each other by a key; openssl rand "
-			 "-hex 32 makes one",
+			 "%s needs ha_psk_file, which holds the keys of the replication; openssl "
+			 "rand -hex 32 makes a key",
 			 conf->replica.listen[0] ? "ha_listen" : "ha_peers");
 		return -EINVAL;
 	}
 	if (conf->replica.durability == DURABILITY_STANDBY && !conf->replica.listen[0]) {
 		snprintf(error, CONF_ERROR_SIZE,
-			 "durability = \"standby\" needs ha_listen, where standbys come");
+			 "durability = \"standby\" needs ha_listen, to which standbys connect");
 		return -EINVAL;
 	}
 	if (conf->sm.sm_lid & mask) {
-		snprintf(
-			error, CONF_ERROR_SIZE,
-			"sm_lid = %u is no multiple of 2^lmc, as %u is: all LIDs of a port are the "
-			"manager's",
-			conf->sm.sm_lid,
-			conf->sm.sm_lid > mask ? conf->sm.sm_lid & ~mask : mask + 1);
+		snprintf(error, CONF_ERROR_SIZE,
+			 "sm_lid = %u is not a multiple of 2^lmc, as %u is: the manager owns all "
+			 "LIDs of its port",
+			 conf->sm.sm_lid,
+			 conf->sm.sm_lid > mask ? conf->sm.sm_lid & ~mask : mask + 1);
 		return -EINVAL;
 	}
 	result = ha_read_keys(conf, &keys, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The setting is a list between commas: a level for all components, or ROOM=LEVEL, of which each
- * component has one at the most, such as "notice,sm=debug". In earlier versions mad was in part
- * sma, which is still understood.
+ * The setting is a list between commas: a level for all components, or COMPONENT=LEVEL, of which
+ * each component has one at the most, such as "notice,sm=debug". In earlier versions mad was in
+ * part sma, which is still understood.
  */
 #include "weftd/log_levels.h"
 
@@ -46,8 +46,8 @@ static bool take_level(const char *word, size_t length, int *level, char why[SET
 
 	if (found < 0) {
 		snprintf(why, SETTING_WHY_SIZE,
-			 "no level \"%.*s\": it is one of emerg, alert, crit, err, warning, "
-			 "notice, info, debug",
+			 "unknown level \"%.*s\": use emerg, alert, crit, err, warning, notice, "
+			 "info or debug",
 			 (int)(length < 40 ? length : 40), word);
 		return false;
 	}
@@ -65,8 +65,8 @@ static int *level_of_component(struct chosen *chosen, const char *word, size_t l
 	if (component >= 0)
 		return &chosen->component[component];
 	snprintf(why, SETTING_WHY_SIZE,
-		 "no room \"%.*s\": the rooms are lib, formats, mad, store, fabric, route, ha, "
-		 "sm, pm, sa, weftd",
+		 "unknown component \"%.*s\": use lib, formats, mad, store, fabric, route, ha, sm, "
+		 "pm, sa or weftd",
 		 (int)(length < 40 ? length : 40), word);
 	return NULL;
 }
@@ -167,17 +167,31 @@ static json_t *levels_json(void)
 {
 	json_t *array = json_array();
 
+	/* room and rooms: the former names of component and components, for one release. */
 	for (const char *const *component = components; *component; component++)
-		json_array_append_new(array, json_pack("{s:s,s:s}", "room", *component, "level",
+		json_array_append_new(array, json_pack("{s:s,s:s,s:s}", "component", *component,
+						       "room", *component, "level",
 						       log_level_words[log_level(*component)]));
-	return json_pack("{s:o}", "rooms", array);
+	return json_pack("{s:O,s:o}", "components", array, "rooms", array);
+}
+
+static const char *component_argument(const json_t *args)
+{
+	const char *former = json_string_value(json_object_get(args, "room"));
+	const char *component = json_string_value(json_object_get(args, "component"));
+
+	if (former && !component)
+		log_warning(
+			"log level request: the member \"room\" is renamed to \"component\": use "
+			"the new name, because the next release will refuse the former name");
+	return component ? component : former;
 }
 
 static void command_log_level(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct log_levels *levels = ctx;
 	struct registry *registry = levels->settings.registry;
-	const char *component = json_string_value(json_object_get(args, "room"));
+	const char *component = component_argument(args);
 	const char *level = json_string_value(json_object_get(args, "level"));
 	const char *before = setting_get(registry, setting_name);
 	char why[SETTING_WHY_SIZE], text[SETTING_VALUE_SIZE];

@@ -58,25 +58,24 @@ static int take_lines(const char *path, const char *text, size_t size, struct sm
 
 		if (length && line[0] != '#') {
 			if (length < SECRET_MIN_BYTES)
-				return m_key_file_refuse(
-					path, number + 1, -EINVAL,
-					"a secret has at least 16 bytes; openssl rand -hex 32 "
-					"makes one",
-					error);
+				return m_key_file_refuse(path, number + 1, -EINVAL,
+							 "a secret needs at least 16 bytes; "
+							 "openssl rand -hex 32 makes one",
+							 error);
 			if (sm->num_secrets == SM_SECRETS_MAX)
 				return m_key_file_refuse(
 					path, number + 1, -E2BIG,
-					"there are 8 secrets already: take out the last ones, "
-					"once weftctl keys status shows no port that is "
-					"changing",
+					"more than 8 secrets: remove the last ones, once weftctl "
+					"keys status shows no port that is changing",
 					error);
 			crypto_hmac(label, sizeof(label) - 1, line, length,
 				    sm->secret[sm->num_secrets++]);
 		}
 		line += whole + 1;
 	}
-	return sm->num_secrets ? 0
-			       : m_key_file_refuse(path, 0, -EINVAL, "no secret is in it", error);
+	return sm->num_secrets
+		       ? 0
+		       : m_key_file_refuse(path, 0, -EINVAL, "the file has no secret", error);
 }
 
 static int refuse_mode(const struct conf *conf, char error[CONF_ERROR_SIZE])

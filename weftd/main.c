@@ -304,8 +304,7 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 	    !sm_knows_partition_file(manager_sm(daemon->manager)))
 		return 0;
 	snprintf(error, CONF_ERROR_SIZE,
-		 "%.255s: it is not there any more; to do without one, set "
-		 "partition_config_file to \"\"",
+		 "%.255s: the file is missing; to use none, set partition_config_file to \"\"",
 		 conf->partition_file);
 	return -ENOENT;
 }
@@ -361,13 +360,14 @@ static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_
 
 	if (rc) {
 		log_about(LOG_ERR, rc == -EBADMSG ? &partitions : NULL,
-			  "configuration not reloaded, the one in force stays: %s", error);
+			  "configuration not reloaded, nothing has changed: %s", error);
 		return rc;
 	}
 	changes = conf_changes_json(&daemon->conf, &reading.conf);
 	fixed = conf_keep_fixed(&reading.conf, &daemon->conf, names);
 	if (fixed)
-		log_warning("%s wait%s for the next start of weftd", names, fixed == 1 ? "s" : "");
+		log_warning("%s take%s effect after a restart of weftd", names,
+			    fixed == 1 ? "s" : "");
 	daemon->conf = reading.conf;
 	log_levels_configure(&daemon->log_levels, configured_log_level(daemon));
 	set_route_options(daemon, reading.options);
@@ -403,7 +403,7 @@ static void command_reload(void *ctx, struct control_request *request, const jso
 
 	(void)args;
 	if (reload(ctx, &result, error))
-		control_fail(request, "not reloaded, what was in force stays: %s", error);
+		control_fail(request, "not reloaded, nothing has changed: %s", error);
 	else
 		settings_answer(&((struct daemon *)ctx)->log_levels.settings, request, result);
 }
@@ -486,7 +486,7 @@ static void reported(void *ctx, int error, bool again, const char *text)
 		return;
 	if (daemon->once) {
 		if (error)
-			log_error("the subnet could not be brought up: %s", text);
+			log_error("cannot bring up the subnet: %s", text);
 		loop_stop(daemon->loop, error ? EXIT_FAILURE : EXIT_SUCCESS);
 	}
 }
@@ -513,7 +513,7 @@ static int watch_signals(struct daemon *daemon)
 					signals[i].fn, daemon);
 
 		if (error) {
-			log_error("%s cannot be watched: %s", signals[i].name, strerror(-error));
+			log_error("cannot watch %s: %s", signals[i].name, strerror(-error));
 			return error;
 		}
 	}
@@ -532,17 +532,17 @@ static int open_control(struct daemon *daemon)
 	else
 		error = control_listen(daemon->loop, path, &daemon->control);
 	if (error == -EADDRINUSE) {
-		log_error("%s: another weftd serves it; stop that one, or give this one its own "
-			  "--runtime-dir",
+		log_error("%s: another weftd serves this socket (stop it, or set another "
+			  "--runtime-dir)",
 			  path);
 	} else if (error && daemon->once) {
 		log_debug("%s: no control socket: %s", path, strerror(-error));
 		error = 0;
 	} else if (error) {
-		log_error("%s: no control socket: %s; a folder that weftd may write to%s is given "
-			  "with --runtime-dir",
+		log_error("%s: no control socket: %s (set --runtime-dir to a folder that weftd can "
+			  "write to%s)",
 			  path, strerror(-error),
-			  error == -ENAMETOOLONG ? ", of at most 94 bytes," : "");
+			  error == -ENAMETOOLONG ? ", of at most 94 bytes" : "");
 	}
 	free(path);
 	return error;
@@ -561,24 +561,23 @@ static int open_readonly_control(struct daemon *daemon)
 	path = mem_printf("%s/control-ro.sock", daemon->conf.runtime_dir);
 	error = control_listen_readonly(daemon->control, path, strcmp(who, "*") != 0 ? who : NULL);
 	if (error == -ESRCH && preset) {
-		log_debug("there is no group \"%s\", so there is no %s", who, path);
+		log_debug("no group \"%s\", so %s is not created", who, path);
 	} else if (error == -ESRCH) {
-		log_error("readonly_socket: there is no group \"%s\"; make it, or set * for "
-			  "all users",
+		log_error("readonly_socket: no group \"%s\" (create it, or set * for all users)",
 			  who);
 	} else if (error == -EOPNOTSUPP) {
-		log_error("readonly_socket: %s: the file system has no access lists; set * for "
-			  "all users, or name a folder on another one with --runtime-dir",
+		log_error("readonly_socket: %s: the file system has no access lists (set * for all "
+			  "users, or set --runtime-dir to a folder on another file system)",
 			  path);
 	} else if (error == -EINVAL) {
-		log_error("readonly_socket: %s: weftd cannot give it to the group \"%s\" from a "
-			  "user namespace without that group (systemd: PrivateUsers=no)",
+		log_error("readonly_socket: %s: weftd cannot give it to group \"%s\" from a user "
+			  "namespace without that group (systemd: PrivateUsers=no)",
 			  path, who);
 	} else if (error) {
-		log_error("%s: no socket for those who only look: %s; a folder that weftd may "
-			  "write to%s is given with --runtime-dir",
+		log_error("%s: no read-only control socket: %s (set --runtime-dir to a folder that "
+			  "weftd can write to%s)",
 			  path, strerror(-error),
-			  error == -ENAMETOOLONG ? ", here of at most 91 bytes," : "");
+			  error == -ENAMETOOLONG ? ", here of at most 91 bytes" : "");
 	}
 	free(path);
 	return preset ? 0 : error;
@@ -618,10 +617,10 @@ static void log_begin(const struct daemon *daemon)
 	const struct transport_port *port = &daemon->transport->port;
 	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
 
-	log_notice("weftd " WEFT_VERSION " begins on %s port %u, GUID 0x%016" PRIx64
+	log_notice("weftd " WEFT_VERSION " started on %s port %u, GUID 0x%016" PRIx64
 		   "; configuration %s%s, state in %s%s%s",
 		   port->ca, port->port, port->port_guid, path,
-		   access(path, F_OK) ? " (not there: defaults)" : "", daemon->conf.state_dir,
+		   access(path, F_OK) ? " (missing: defaults)" : "", daemon->conf.state_dir,
 		   daemon->conf.sm.standby_only ? ", standby-only" : "",
 		   daemon->once ? ", once" : "");
 }
@@ -642,8 +641,8 @@ static int start_partitions(struct daemon *daemon)
 	if (sm_set_bad_partitions(sm, error))
 		return 0;
 	log_about(LOG_ERR, &subject,
-		  "%s; the partition file is bad, and %s has no last good one: correct it, then "
-		  "start weftd again",
+		  "%s; the partition file is bad, and the store in %s has no last good file: "
+		  "correct the file, then start weftd again",
 		  error, daemon->conf.state_dir);
 	return -EINVAL;
 }
@@ -767,7 +766,7 @@ static int check_as(const struct passwd *user, const struct daemon *daemon,
 {
 	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) ||
 	    setuid(user->pw_uid)) {
-		snprintf(error, CONF_ERROR_SIZE, "this process cannot become that user: %s",
+		snprintf(error, CONF_ERROR_SIZE, "this process cannot change to that user: %s",
 			 strerror(errno));
 		return EXIT_FAILURE;
 	}

@@ -217,9 +217,8 @@ static void add_problems(const struct manager *manager, json_t *status)
 		json_array_append_new(
 			problems,
 			json_sprintf(
-				"store %s is degraded: %s; new registrations are lost if weftd "
-				"ends: make room or give a folder on another disk with "
-				"--state-dir",
+				"store %s degraded: %s; new registrations are lost if weftd ends "
+				"(make room, or set --state-dir to a folder on another disk)",
 				json_string_value(json_object_get(store, "path")), reason));
 	json_object_set_new(anomalies, "store_degraded", json_integer(reason != NULL));
 	json_object_set_new(anomalies, "partitions_frozen",

@@ -58,8 +58,8 @@ static const struct node *node_argument(struct sm *sm, struct control_request *r
 	struct snap_named named;
 
 	if (!topology) {
-		control_fail(request, "this manager has no view of the fabric: ask the MASTER, "
-				      "when its first sweep is over");
+		control_fail(request, "this manager has no view of the fabric: use the MASTER, "
+				      "after its first sweep");
 		return NULL;
 	}
 	named = snapshot_find_named(topology, name);
@@ -68,7 +68,7 @@ static const struct node *node_argument(struct sm *sm, struct control_request *r
 					facts_at(topology, (uint32_t)named.place)->info.node_guid);
 	if (!node)
 		control_fail(request, "%s",
-			     named.place < 0 ? named.error : "the node is not there any more");
+			     named.place < 0 ? named.error : "the node has disappeared");
 	return node;
 }
 
@@ -98,7 +98,8 @@ static void command_alias_list(void *ctx, struct control_request *request, const
 	int port = port_argument(args);
 
 	if (json_object_get(args, "port") && (!name || port < 0)) {
-		control_fail(request, "a port is a number from 0 to %d, of a node", PORT_MAX);
+		control_fail(request, "expected the number of a port, 0 to %d, and its node",
+			     PORT_MAX);
 		return;
 	}
 	if (name)
@@ -132,14 +133,14 @@ static void fail_for_holder(struct sm *sm, struct control_request *request,
 	guid_text(alias->port_guid, port_guid);
 	if (port)
 		control_fail(request,
-			     "%s is an alias of \"%s\" port %u (%s), granted by: %s; remove it "
-			     "there first, with weftctl alias remove %s %u %s",
+			     "%s is already an alias of \"%s\" port %u (%s), granted by: %s; "
+			     "remove it first: weftctl alias remove %s %u %s",
 			     guid, port->node->facts->description, port->num, port_guid, grant,
 			     port_guid, port->num, guid);
 	else
 		control_fail(request,
-			     "%s is an alias of port %s, which is away, granted by: %s; remove it "
-			     "there first, with weftctl alias remove %s 1 %s",
+			     "%s is already an alias of port %s, which is absent, granted by: %s; "
+			     "remove it first: weftctl alias remove %s 1 %s",
 			     guid, port_guid, grant, port_guid, guid);
 }
 
@@ -154,14 +155,13 @@ static bool fail_for_owner(struct sm *sm, struct control_request *request, guid_
 
 	guid_text(guid, text);
 	if (port)
-		control_fail(request, "%s is the GUID of \"%s\" port %u itself", text,
+		control_fail(request, "%s is the GUID of \"%s\" port %u", text,
 			     port->node->facts->description, port->num);
 	else if (node)
-		control_fail(request, "%s is the GUID of node \"%s\" itself", text,
+		control_fail(request, "%s is the GUID of node \"%s\"", text,
 			     node->facts->description);
 	else if (lid)
-		control_fail(request,
-			     "%s is the GUID of a port that is away, and whose LID %u is kept",
+		control_fail(request, "%s is the GUID of an absent port, whose LID %u is kept",
 			     text, lid->lid);
 	return port || node || lid;
 }
@@ -191,7 +191,7 @@ static const struct port *end_port(struct control_request *request, const struct
 	if (num <= node->num_ports && is_switch == !num && port_facts(&node->port[num])->guid)
 		return &node->port[num];
 	control_fail(request, "\"%s\" has no port %d with GUIDs%s", node->facts->description, num,
-		     is_switch ? ": of a switch it is port 0" : "");
+		     is_switch ? ": the port of a switch is port 0" : "");
 	return NULL;
 }
 
@@ -264,8 +264,7 @@ static bool alias_take_arguments(const struct sm *sm, struct control_request *re
 	    guid_parse(json_string_value(json_object_get(args, "guid")), &out->guid))
 		return sm_may_change(sm, request, "alias GUIDs");
 	control_fail(request,
-		     "%s needs a node, a port (a number from 0 to %d) and a GUID (0x and "
-		     "hexadecimal digits)",
+		     "%s needs a node, a port (0 to %d) and a GUID (0x and hexadecimal digits)",
 		     command, PORT_MAX);
 	return false;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/log.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sm/control/commands.h"
@@ -84,13 +85,17 @@ static json_t *status_peers(const struct sm *sm)
 	json_t *array = json_array();
 	char guid[GUID_TEXT];
 
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(
-			array, json_pack("{s:s,s:i,s:i,s:s,s:I}", "guid",
-					 guid_text(list[i].info.guid, guid), "lid", list[i].lid,
-					 "priority", list[i].info.priority, "state",
-					 sm_state_name(list[i].info.state), "heard_ms",
-					 (json_int_t)((now_us - list[i].heard_us) / 1000)));
+	for (size_t i = 0; i < count; i++) {
+		json_int_t seen_ms = (json_int_t)((now_us - list[i].heard_us) / 1000);
+
+		/* heard_ms: the former name of last_seen_ms, for one release. */
+		json_array_append_new(array,
+				      json_pack("{s:s,s:i,s:i,s:s,s:I,s:I}", "guid",
+						guid_text(list[i].info.guid, guid), "lid",
+						list[i].lid, "priority", list[i].info.priority,
+						"state", sm_state_name(list[i].info.state),
+						"last_seen_ms", seen_ms, "heard_ms", seen_ms));
+	}
 	return array;
 }
 
@@ -148,7 +153,8 @@ static json_t *status_turns(const struct loop *loop)
 	return array;
 }
 
-static const char device_gone[] = "the device of our port has gone: waiting for it";
+static const char device_gone[] =
+	"the device of the local port has disappeared: waiting until it returns";
 
 /* Who is no MASTER makes no sweeps: his role may be another one than that of the last. */
 static json_t *subnet_state(const struct sm *sm)
@@ -183,7 +189,9 @@ json_t *sm_status(const struct sm *sm)
 		routing_json(&sm->routes), "peers", status_peers(sm), "smps", status_smps(sm->txns),
 		"mads", status_mads(txn_stats(sm->txns)), "anomalies", status_anomalies(sm));
 	json_object_set_new(status, "settings", settings);
-	json_object_set_new(status, "left_out", unrouted_json(sm->fabric));
+	json_object_set_new(status, "unrouted", unrouted_json(sm->fabric));
+	/* The former names of members, here and below, stay for one release. */
+	json_object_set(status, "left_out", json_object_get(status, "unrouted"));
 	json_object_set_new(status, "disabled_ports", disabled_json(sm->fabric, sm->registry));
 	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
@@ -191,11 +199,12 @@ json_t *sm_status(const struct sm *sm)
 			    json_pack("{s:i,s:I,s:I}", "under_way_max", window->under_way_max,
 				      "retries", (json_int_t)window->retries, "failed",
 				      (json_int_t)window->failed));
-	json_object_set_new(status, "traps",
-			    json_pack("{s:I,s:I,s:I,s:I}", "received", (json_int_t)sm->counts.traps,
-				      "repressed", (json_int_t)sm->counts.repressed, "mismatched",
-				      (json_int_t)sm->counts.mismatched, "untold",
-				      (json_int_t)sm->counts.untold));
+	json_object_set_new(
+		status, "traps",
+		json_pack("{s:I,s:I,s:I,s:I,s:I}", "received", (json_int_t)sm->counts.traps,
+			  "repressed", (json_int_t)sm->counts.repressed, "mismatched",
+			  (json_int_t)sm->counts.mismatched, "not_forwarded",
+			  (json_int_t)sm->counts.untold, "untold", (json_int_t)sm->counts.untold));
 	json_object_set_new(status, "slow_turns",
 			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
 	json_object_set_new(status, "turns", status_turns(sm->loop));
@@ -215,13 +224,13 @@ json_t *sm_standing(const struct sm *sm)
 		return NULL;
 	if (!master)
 		return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
-				 json_sprintf("this manager is %s; what is registered with a "
-					      "MASTER it does not know",
+				 json_sprintf("this manager is %s and knows no MASTER, which has "
+					      "the registrations",
 					      sm_state_name(role)));
-	return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
-			 json_sprintf("this manager is %s; the master (%s, LID %u) has these",
-				      sm_state_name(role), guid_text(master->info.guid, guid),
-				      master->lid));
+	return json_pack(
+		"{s:s,s:o}", "role", sm_state_name(role), "text",
+		json_sprintf("this manager is %s; the MASTER (%s, LID %u) has the registrations",
+			     sm_state_name(role), guid_text(master->info.guid, guid), master->lid));
 }
 
 /* sweep */
@@ -232,9 +241,8 @@ bool sm_may_change(const struct sm *sm, struct control_request *request, const c
 
 	if (sm->view && role == SM_MASTER)
 		return true;
-	control_fail(request, "this manager is %s: %s are changed at the MASTER%s",
-		     sm_state_name(role), what,
-		     role == SM_MASTER ? ", when its first sweep is over" : "");
+	control_fail(request, "this manager is %s: %s can be changed at the MASTER only%s",
+		     sm_state_name(role), what, role == SM_MASTER ? ", after its first sweep" : "");
 	return false;
 }
 
@@ -324,7 +332,7 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 
 	(void)args;
 	if (peers_role(sm->peers) != SM_MASTER) {
-		control_fail(request, "this manager is %s: only a MASTER computes routes",
+		control_fail(request, "this manager is %s: only the MASTER computes routes",
 			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
@@ -337,12 +345,17 @@ static void command_sm_sweep(void *ctx, struct control_request *request, const j
 	struct sm *sm = ctx;
 	const char *kind = json_string_value(json_object_get(args, "kind"));
 
-	if (kind && strcmp(kind, "light") != 0 && strcmp(kind, "full") != 0) {
-		control_fail(request, "no sweep of kind \"%s\": it is light or full", kind);
+	if (kind && strcmp(kind, "full") == 0) {
+		log_warning("sweep request: the kind \"full\" is renamed to \"heavy\": use the new "
+			    "name, because the next release will refuse the former name");
+		kind = "heavy";
+	}
+	if (kind && strcmp(kind, "light") != 0 && strcmp(kind, "heavy") != 0) {
+		control_fail(request, "unknown kind of sweep \"%s\": use light or heavy", kind);
 		return;
 	}
 	if (peers_role(sm->peers) == SM_NOTACTIVE) {
-		control_fail(request, "this manager is NOTACTIVE: a MASTER told it to rest");
+		control_fail(request, "this manager is NOTACTIVE: a MASTER has disabled it");
 		return;
 	}
 	if (sm->transport->gone) {

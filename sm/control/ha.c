@@ -23,9 +23,9 @@ static const struct order {
 	enum role_event event; /* what it is to the one that gets it */
 	const char *needs;     /* who can be ordered so */
 } orders[] = {
-	{"ha disable", SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE, "one in STANDBY"},
-	{"ha enable", SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY, "one at rest (NOTACTIVE)"},
-	{"ha discover", SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER, "one in STANDBY"},
+	{"ha disable", SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE, "in STANDBY"},
+	{"ha enable", SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY, "in NOTACTIVE"},
+	{"ha discover", SM_CONTROL_DISCOVER, ROLE_CONTROL_DISCOVER, "in STANDBY"},
 };
 
 struct ha_commands {
@@ -81,14 +81,14 @@ static bool guid_argument(struct control_request *request, const json_t *args, g
 	*out = 0;
 	if (!value || guid_parse(text, out))
 		return true;
-	control_fail(request, "\"%.40s\" is no port GUID: 0x and hexadecimal digits",
+	control_fail(request, "\"%.40s\" is not a port GUID (0x and hexadecimal digits)",
 		     text ? text : "");
 	return false;
 }
 
 static void name_peers(const struct peer *list, size_t count, char names[NAMES_SIZE])
 {
-	size_t length = (size_t)snprintf(names, NAMES_SIZE, "%s", count ? "" : "nobody");
+	size_t length = (size_t)snprintf(names, NAMES_SIZE, "%s", count ? "" : "none");
 
 	for (size_t i = 0; i < count && length < NAMES_SIZE; i++)
 		length += (size_t)snprintf(names + length, NAMES_SIZE - length,
@@ -111,14 +111,14 @@ static bool ha_command_may_begin(struct sm *sm, struct control_request *request)
 
 	if (role != SM_MASTER && master)
 		control_fail(request,
-			     "this manager is %s: only the MASTER does that, which is 0x%016" PRIx64
-			     " at LID %u: ask there",
+			     "this manager is %s: run this command at the MASTER, 0x%016" PRIx64
+			     " at LID %u",
 			     sm_state_name(role), master->info.guid, master->lid);
 	else if (role != SM_MASTER)
-		control_fail(request, "this manager is %s: only a MASTER does that",
+		control_fail(request, "this manager is %s: run this command at the MASTER",
 			     sm_state_name(role));
 	else if (sm->commands->ha->busy)
-		control_fail(request, "another manager is being told something: try again soon");
+		control_fail(request, "another ha command is running: try again when it has ended");
 	return role == SM_MASTER && !sm->commands->ha->busy;
 }
 
@@ -160,24 +160,22 @@ static guid_t ha_choose_target(void *ctx, const struct peer *list, size_t count)
 
 	name_peers(list, count, names);
 	if (!peer && ha->guid) {
-		ha_command_fail(ha,
-				"0x%016" PRIx64 " shows itself as no manager here; there are: %s",
+		ha_command_fail(ha, "no subnet manager with GUID 0x%016" PRIx64 " found; found: %s",
 				guid, names);
 	} else if (!peer) {
-		ha_command_fail(ha, "no manager is in STANDBY%s; there are: %s",
+		ha_command_fail(ha, "no manager is in STANDBY%s; found: %s",
 				replica_lacks(ha->sm->replica, 0) && !ha->force
-					? " and in step (see ha status; --force gives it to one "
-					  "that is not)"
+					? " and in sync (see ha status; --force also takes a "
+					  "standby that is out of sync)"
 					: "",
 				names);
 	} else if (peer->info.state != SM_STANDBY) {
-		ha_command_fail(ha, "0x%016" PRIx64 " is %s: only a STANDBY takes the subnet", guid,
-				sm_state_name(peer->info.state));
+		ha_command_fail(ha, "0x%016" PRIx64 " is %s: only a STANDBY can become MASTER",
+				guid, sm_state_name(peer->info.state));
 	} else if (!ha->force && replica_lacks(ha->sm->replica, guid)) {
 		ha_command_fail(ha,
-				"0x%016" PRIx64
-				" is not in step, and would lack what is registered: see ha "
-				"status; --force gives it the subnet all the same",
+				"0x%016" PRIx64 " is out of sync and lacks registrations (see ha "
+						"status; --force hands over all the same)",
 				guid);
 	} else {
 		return ha->guid = guid;
@@ -192,26 +190,26 @@ static void given(void *ctx, int error, uint16_t status)
 	if (!error && status_is_busy(status) && ++ha->tries < TRIES_MAX) {
 		loop_timer_arm(&ha->again, AGAIN_US);
 	} else if (error == -EPERM) {
-		ha_command_fail(ha, "this manager is not MASTER any more");
+		ha_command_fail(ha, "this manager is no longer MASTER");
 	} else if (error) {
 		ha_command_fail(ha,
-				"0x%016" PRIx64 " does not answer (%s): this manager stays MASTER",
+				"no response from 0x%016" PRIx64 " (%s): this manager stays MASTER",
 				ha->guid, strerror(-error));
 	} else if (status_is_busy(status)) {
 		ha_command_fail(ha,
 				"0x%016" PRIx64
-				" is busy, as one is that has not got yet all that is "
-				"registered: this manager stays MASTER; try again later",
+				" is busy, probably because its copy of the registry is "
+				"incomplete: this manager stays MASTER; try again later",
 				ha->guid);
 	} else if (status) {
-		ha_command_fail(
-			ha,
-			"0x%016" PRIx64 " refuses (status 0x%04x), as one does that may not be "
-			"MASTER (standby-only), or has another master: this manager stays MASTER",
-			ha->guid, status);
+		ha_command_fail(ha,
+				"0x%016" PRIx64
+				" refused (status 0x%04x), because it is standby-only or has "
+				"another master: this manager stays MASTER",
+				ha->guid, status);
 	} else {
-		log_notice("the subnet was given to manager 0x%016" PRIx64
-			   " by command; while it is MASTER the priority here is 0",
+		log_notice("handover complete: manager 0x%016" PRIx64
+			   " is MASTER; while it is, the priority of this manager is 0",
 			   ha->guid);
 		ha_command_answer(ha, "MASTER");
 	}
@@ -224,7 +222,7 @@ static void ha_give_subnet(void *arg)
 	struct peers_handover handover = {ha_choose_target, given, ha};
 
 	peers_request_handover(ha->sm->peers, &handover);
-	trigger_light(&ha->sm->trigger, "the subnet is to be given away");
+	trigger_light(&ha->sm->trigger, "handover requested");
 }
 
 static void command_handover(void *ctx, struct control_request *request, const json_t *args)
@@ -248,23 +246,23 @@ static void told(void *owner, void *subject, const struct smp_request *request,
 static void ha_command_send(struct ha_commands *ha, uint8_t method, uint32_t control)
 {
 	if (!peers_request(ha->sm->peers, ha->guid, method, control, told, ha))
-		ha_command_fail(ha, "0x%016" PRIx64 " is no port that is known here", ha->guid);
+		ha_command_fail(ha, "no port with GUID 0x%016" PRIx64 " found", ha->guid);
 }
 
 static void obeyed(struct ha_commands *ha, enum sm_state state)
 {
-	log_notice("manager 0x%016" PRIx64 " received the command %s", ha->guid,
+	log_notice("manager 0x%016" PRIx64 " accepted ha %s", ha->guid,
 		   ha->order->command + strlen("ha "));
-	trigger_light(&ha->sm->trigger, "another manager received a command");
+	trigger_light(&ha->sm->trigger, "another manager changed its state");
 	ha_command_answer(ha, sm_state_name(state));
 }
 
 static void ha_command_refused(struct ha_commands *ha, int error, uint16_t status)
 {
 	if (error == -ECANCELED) /* a sweep did not find its port any more */
-		ha_command_fail(ha, "0x%016" PRIx64 " is gone", ha->guid);
+		ha_command_fail(ha, "0x%016" PRIx64 " has disappeared", ha->guid);
 	else if (error)
-		ha_command_fail(ha, "0x%016" PRIx64 " does not answer (%s)", ha->guid,
+		ha_command_fail(ha, "no response from 0x%016" PRIx64 " (%s)", ha->guid,
 				strerror(-error));
 	else
 		ha_command_fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)", ha->guid, status);
@@ -278,13 +276,14 @@ static void got_state(struct ha_commands *ha, const struct sm_info *info)
 	bool open = role_next(info->state, ha->order->event) != info->state;
 
 	if (info->guid != ha->guid)
-		ha_command_fail(ha, "0x%016" PRIx64 " answers as another manager", ha->guid);
+		ha_command_fail(ha, "0x%016" PRIx64 " answers with the GUID of another manager",
+				ha->guid);
 	else if (ha->ordered &&
 		 ((!ha->error && !ha->status) || info->state == role_after(ha->order->event)))
 		obeyed(ha, info->state);
 	else if (!open && !ha->ordered)
-		ha_command_fail(ha, "0x%016" PRIx64 " is %s: only %s can be told that", ha->guid,
-				sm_state_name(info->state), ha->order->needs);
+		ha_command_fail(ha, "0x%016" PRIx64 " is %s: this command needs a manager %s",
+				ha->guid, sm_state_name(info->state), ha->order->needs);
 	else if (!open || ha->tries++ == ORDERS_MAX)
 		ha_command_refused(ha, ha->error, ha->status);
 	else
@@ -337,8 +336,8 @@ static void order(struct sm *sm, struct control_request *request, const json_t *
 	if (!ha_find_peer(list, count, guid)) {
 		name_peers(list, count, names);
 		control_fail(request,
-			     "0x%016" PRIx64 " shows itself as no manager here; there are: %s",
-			     guid, names);
+			     "no subnet manager with GUID 0x%016" PRIx64 " found; found: %s", guid,
+			     names);
 		return;
 	}
 	ha = ha_command_begin(sm, request, guid);
@@ -375,7 +374,7 @@ void ha_commands_init(struct sm *sm)
 	struct ha_commands *ha = mem_zalloc(sizeof(*ha));
 
 	ha->sm = sm;
-	loop_timer_init(&ha->again, sm->loop, "handing over again", ha_give_subnet, ha);
+	loop_timer_init(&ha->again, sm->loop, "handover retry", ha_give_subnet, ha);
 	sm->commands->ha = ha;
 }
 

@@ -238,7 +238,8 @@ static json_t *credit_json(const struct snapshot *snapshot, const struct credit_
 	}
 	json_object_set_new(json, "vl", count_json(credit->vl));
 	json_object_set_new(json, "length", count_json(credit->length));
-	json_object_set_new(json, "circle", circle);
+	json_object_set(json, "loop", circle);
+	json_object_set_new(json, "circle", circle); /* its former name, for one release */
 	return json;
 }
 
@@ -350,7 +351,8 @@ static void answer_plan(struct judgement *j)
 	json_t *answer, *planned;
 
 	if (!j->planned_some) {
-		control_fail(j->request, "engine %s refuses this fabric: %s", j->engine, why);
+		control_fail(j->request, "routing engine %s refused the fabric: %s", j->engine,
+			     why);
 		return;
 	}
 	planned = figures_json(&j->planned);
@@ -456,7 +458,7 @@ static void step_done(struct work_job *job)
 		return;
 	}
 	if (j->request && j->step < j->judge->num_steps)
-		control_fail(j->request, "the client has gone");
+		control_fail(j->request, "the client has disconnected");
 	else if (j->request)
 		j->judge->answer(j);
 	judgement_free(j);
@@ -521,7 +523,7 @@ static void judgement_begin(struct sm *sm, struct control_request *request,
 	}
 	if (judgements(sm) >= JUDGEMENTS_MAX) {
 		control_fail(request,
-			     "%d route check, quality and plan commands are under way: try again "
+			     "%d route check, quality and plan commands are running: try again "
 			     "when one has ended",
 			     JUDGEMENTS_MAX);
 		return;

@@ -128,8 +128,8 @@ static void warn_of_node(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer
 	if (!node || !membership_in(policy_guid_keys(&sm->policy, guid), p_key))
 		return;
 	snprintf(warning, sizeof(warning),
-		 "%s is the GUID of a node, \"%.64s\", and of none of its ports; port show has a "
-		 "port's",
+		 "%s is the GUID of node \"%.64s\", not of a port: use the port GUID, see weftctl "
+		 "port show",
 		 guid_text(guid, text), node->facts->description);
 	row_string(out, NULL, warning);
 }
@@ -145,8 +145,8 @@ static void warn_of_alias(struct sm *sm, guid_t guid, pkey_t p_key, struct buffe
 	    !membership_in(policy_guid_keys(&sm->policy, guid), p_key))
 		return;
 	snprintf(warning, sizeof(warning),
-		 "%s is an alias of port %s that is not granted, so that port gets no P_Key for "
-		 "it; weftctl alias set or alias_guids grants it",
+		 "%s is an alias of port %s without a grant, so that port gets no P_Key for it; "
+		 "grant it with weftctl alias set or alias_guids",
 		 guid_text(guid, text), guid_text(alias->port_guid, port));
 	row_string(out, NULL, warning);
 }
@@ -175,9 +175,10 @@ static void change_row(const struct change *change, struct buffer *out)
 	if (problem && policy_is_frozen(&change->sm->policy))
 		row_string(out, NULL, problem);
 	if (policy_lacks_group(&change->sm->policy, change->p_key))
-		row_string(out, NULL,
-			   "no MLID is left for its broadcast group, so IPoIB stays down there; "
-			   "the group is made when other groups end, or ipv6_snm_mlids is lowered");
+		row_string(
+			out, NULL,
+			"no MLID is left for its broadcast group, so IPoIB stays down in it; weftd "
+			"makes the group when another group ends (or lower ipv6_snm_mlids)");
 	for (size_t i = 0; i < change->count && i < ROWS_MAX; i++) {
 		warn_of_node(change->sm, change->guids[i], change->p_key, out);
 		warn_of_alias(change->sm, change->guids[i], change->p_key, out);
@@ -292,7 +293,7 @@ static bool p_key_argument(struct control_request *request, const json_t *args, 
 	if (text && partition_key_parse(text, out))
 		return true;
 	control_fail(request,
-		     "\"%.20s\" is no P_Key: 0x0001 to 0x7fff, as the low 15 bits; the default "
+		     "\"%.20s\" is not a P_Key: 0x0001 to 0x7fff, the low 15 bits; the default "
 		     "partition is 0x7fff",
 		     text ? text : "");
 	return false;
@@ -376,13 +377,13 @@ static void command_add(void *ctx, struct control_request *request, const json_t
 	in_file = policy_in_file(&sm->policy, entry.p_key);
 	if (in_file) {
 		control_fail(request,
-			     "0x%04x is in the partition file (line %u): members are added with "
-			     "partition member add, all else is changed there",
+			     "0x%04x is in the partition file (line %u): change it there; only "
+			     "members can be added at run time, with partition member add",
 			     entry.p_key, in_file->line);
 		return;
 	}
 	if (policy_at_run_time(&sm->policy, entry.p_key)) {
-		control_fail(request, "there is a partition 0x%04x already", entry.p_key);
+		control_fail(request, "partition 0x%04x already exists", entry.p_key);
 		return;
 	}
 	if (name && strlen(name) >= sizeof(entry.name)) {
@@ -410,11 +411,11 @@ static void command_partition_remove(void *ctx, struct control_request *request,
 		in_file = policy_in_file(&sm->policy, key.p_key);
 		if (in_file)
 			control_fail(request,
-				     "0x%04x is in the partition file (line %u) and is removed "
-				     "there; at run time its members of run time can be",
+				     "0x%04x is in the partition file (line %u): remove it there; "
+				     "only members that were added at run time can be removed here",
 				     key.p_key, in_file->line);
 		else
-			control_fail(request, "no partition 0x%04x was made at run time",
+			control_fail(request, "no partition 0x%04x was added at run time",
 				     key.p_key);
 		return;
 	}
@@ -439,7 +440,7 @@ static guid_t *guids_argument(struct control_request *request, const json_t *arg
 
 	*count = json_array_size(list);
 	if (!*count || *count > GUIDS_MAX) {
-		control_fail(request, "1 to %d GUIDs are expected", GUIDS_MAX);
+		control_fail(request, "expected 1 to %d GUIDs", GUIDS_MAX);
 		return NULL;
 	}
 	guids = mem_array(*count, sizeof(*guids));
@@ -450,8 +451,8 @@ static guid_t *guids_argument(struct control_request *request, const json_t *arg
 		    number_argument(value, 1, UINT64_MAX - 1, &guids[i]))
 			continue;
 		control_fail(request,
-			     "\"%.40s\" is no port GUID: 0x and hexadecimal digits, as port "
-			     "show has it; nothing was changed",
+			     "\"%.40s\" is not a port GUID (0x and hexadecimal digits, see weftctl "
+			     "port show); nothing was changed",
 			     text ? text : "");
 		free(guids);
 		return NULL;
@@ -467,7 +468,7 @@ static bool membership_argument(const struct sm *sm, struct control_request *req
 	bool both = json_is_true(json_object_get(args, "both"));
 
 	if (full + limited + both > 1) {
-		control_fail(request, "one of --full, --limited and --both");
+		control_fail(request, "expected one of --full, --limited and --both");
 		return false;
 	}
 	if (both && !sm->options.allow_both) {
@@ -483,7 +484,7 @@ static bool partition_exists(const struct sm *sm, struct control_request *reques
 	if (p_key == PKEY_DEFAULT_LIMITED || policy_in_file(&sm->policy, p_key) ||
 	    policy_at_run_time(&sm->policy, p_key))
 		return true;
-	control_fail(request, "there is no partition 0x%04x; partition add makes it", p_key);
+	control_fail(request, "no partition 0x%04x: add it with weftctl partition add", p_key);
 	return false;
 }
 
@@ -525,11 +526,11 @@ static void command_member_remove(void *ctx, struct control_request *request, co
 		if (policy_member(&sm->policy, p_key, guids[i]))
 			continue;
 		control_fail(request,
-			     "%s is no member of 0x%04x that was made at run time%s; nothing was "
-			     "changed",
+			     "%s is not a member of 0x%04x that was added at run time%s; nothing "
+			     "was changed",
 			     guid_text(guids[i], text), p_key,
 			     policy_in_file(&sm->policy, p_key)
-				     ? ": members of the partition file are removed there"
+				     ? ": remove members of the partition file there"
 				     : "");
 		free(guids);
 		return;
@@ -777,25 +778,26 @@ json_t *partitions_json(const struct sm *sm)
 	static const char *const sources[] = {
 		[PARTITIONS_NO_FILE] = "no file",
 		[PARTITIONS_FILE] = "file",
-		[PARTITIONS_KEPT_FILE] = "the last good file, as it is kept in the store",
-		[PARTITIONS_LOST_FILE] =
-			"no file, though one was in force: P_Keys stay as they are"};
+		[PARTITIONS_KEPT_FILE] = "the last good file, from the store",
+		[PARTITIONS_LOST_FILE] = "the file is missing: P_Keys stay as they are"};
 	const struct policy *policy = &sm->policy;
 	const struct partitions *file = policy->file ? policy->file->partitions : NULL;
 	bool open = !policy_is_closed(policy);
-	const char *source =
-		open ? "no file, nothing at run time: everybody is a full member of the "
-		       "default partition"
-		: policy_loss(policy) ? "records were lost: P_Keys stay as they are"
-				      : sources[policy->source];
+	const char *source = open ? "no file, nothing at run time: all ports are full members of "
+				    "the default partition"
+			     : policy_loss(policy) ? "records were lost: P_Keys stay as they are"
+						   : sources[policy->source];
 
 	return json_pack(
-		"{s:s,s:b,s:b,s:b,s:i,s:I,s:I,s:I,s:I}", "source", source, "open", open, "frozen",
-		policy_is_frozen(policy), "file_bad",
+		"{s:s,s:b,s:b,s:b,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "source", source, "open", open,
+		"frozen", policy_is_frozen(policy), "file_bad",
 		policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE,
 		"in_file", file ? (int)file->count : 0, "at_run_time",
 		(json_int_t)registry_count(sm->registry, REGISTRY_PARTITION), "run_time_members",
 		(json_int_t)registry_count(sm->registry, REGISTRY_PARTITION_MEMBER),
+		"unmanaged_ports", (json_int_t)sm->unmanaged_pkeys.ports, "unmanaged_p_keys",
+		(json_int_t)sm->unmanaged_pkeys.keys,
+		/* The former names, for one release. */
 		"foreign_ports", (json_int_t)sm->unmanaged_pkeys.ports, "foreign_p_keys",
 		(json_int_t)sm->unmanaged_pkeys.keys);
 }

@@ -98,7 +98,7 @@ static unsigned compare_port(void *arg, size_t *at)
 }
 
 static slice_fn *const stages[] = {compare_port, NULL};
-static const struct slice_plan plan = {"a partition file is checked", stages, NULL};
+static const struct slice_plan plan = {"partition file check", stages, NULL};
 
 static void compared(void *arg)
 {
@@ -131,11 +131,11 @@ static bool partition_check_take_piece(struct partition_check *check,
 	size_t length = json_string_length(piece);
 
 	if (check->request) {
-		control_fail(request, "another file is being checked: try again");
+		control_fail(request, "another check of a partition file is running: try again");
 		return false;
 	}
 	if (!json_is_string(piece)) {
-		control_fail(request, "%.200s: this is no UTF-8 text",
+		control_fail(request, "%.200s: not UTF-8 text",
 			     json_string_value(json_object_get(args, "name")));
 		return false;
 	}
@@ -143,7 +143,7 @@ static bool partition_check_take_piece(struct partition_check *check,
 		partition_check_forget(check);
 		check->token++;
 	} else if (token != check->token || !check->text) {
-		control_fail(request, "another file was checked meanwhile: try again");
+		control_fail(request, "another check of a partition file has begun: try again");
 		return false;
 	}
 	if (check->length + length > TEXT_MAX_BYTES) {

@@ -329,7 +329,7 @@ static void port_command_show(struct asking *asking)
 		control_reply_row(asking->request, &row);
 		free(row.bytes);
 	} else {
-		control_fail(asking->request, "%s has no port %u that is known here",
+		control_fail(asking->request, "%s has no known port %u",
 			     facts_at(asking->snapshot, (uint32_t)at)->description, asking->port);
 	}
 	asking_free(asking);
@@ -392,7 +392,7 @@ static void port_change_durable(void *ctx)
 	}
 	wait_for_sweep(change->sm, change->request);
 	trigger_node(&change->sm->trigger, change->entry.node_guid,
-		     "a port is disabled or enabled by command");
+		     "a port was disabled or enabled by command");
 	port_change_free(change);
 }
 
@@ -423,24 +423,23 @@ static char *objection(const struct asking *asking, const struct node *node)
 	const struct port *port;
 
 	if (!node)
-		return mem_printf("the node is not there any more");
+		return mem_printf("the node has disappeared");
 	if (asking->port > node->num_ports)
 		return mem_printf("\"%s\" has ports 1 to %u", node->facts->description,
 				  node->num_ports);
 	port = &node->port[asking->port];
 	if (node->type != NODE_SWITCH && port->peer && port->peer->node->type == NODE_SWITCH)
-		return mem_printf("only ports of switches are disabled and enabled, for nobody "
-				  "reaches an adapter behind a link that is down; the other end is "
-				  "\"%s\" port %u",
+		return mem_printf("only ports of switches can be disabled and enabled, because "
+				  "weftd cannot reach an adapter behind a disabled link; use the "
+				  "other end, \"%s\" port %u",
 				  port->peer->node->facts->description, port->peer->num);
 	if (node->type != NODE_SWITCH)
-		return mem_printf("only ports of switches are disabled and enabled");
+		return mem_printf("only ports of switches can be disabled and enabled");
 	if (asking->disables && !asking->forced && port->peer &&
 	    !disabled_leaves_way(asking->sm->fabric, asking->sm->registry, port))
-		return mem_printf(
-			"this cable is the only way to \"%s\": nobody here could enable the "
-			"port again; --force disables it all the same",
-			node->facts->description);
+		return mem_printf("this cable is the only path to \"%s\", so weftd could not "
+				  "enable the port again; --force disables it all the same",
+				  node->facts->description);
 	return NULL;
 }
 
@@ -501,11 +500,10 @@ static void ask_change(struct sm *sm, struct control_request *request, const jso
 	int port = port_argument(args);
 
 	if (!json_is_string(json_object_get(args, "node")) || port < 1)
-		control_fail(request, "a node and a port are needed, a number from 1 to %d",
+		control_fail(request, "expected a node and a port, a number from 1 to %d",
 			     PORT_MAX);
 	else if (peers_role(sm->peers) != SM_MASTER)
-		control_fail(request,
-			     "this manager is %s: ports are disabled and enabled at the MASTER",
+		control_fail(request, "this manager is %s: disable and enable ports at the MASTER",
 			     sm_state_name(peers_role(sm->peers)));
 	else
 		port_command_begin(
@@ -532,7 +530,7 @@ void port_changes_stop(struct sm_commands *commands)
 		struct port_change *change = container_of(link, struct port_change, link);
 
 		control_fail(change->request, "the daemon is stopping; the port is disabled or "
-					      "enabled when it runs again");
+					      "enabled after its next start");
 		port_change_free(change);
 	}
 }

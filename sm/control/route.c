@@ -124,7 +124,7 @@ static void route_show(const struct view *view, struct control_request *request,
 	struct route_walk_out out = {.snapshot = snapshot, .routes = view->routes, .row = &row};
 
 	if (sl < 0) {
-		control_fail(request, "no SL \"%s\": it is a number from 0 to %d", sl_text,
+		control_fail(request, "\"%s\" is not an SL: a number from 0 to %d", sl_text,
 			     ROUTE_SLS - 1);
 		return;
 	}
@@ -134,7 +134,7 @@ static void route_show(const struct view *view, struct control_request *request,
 		control_fail(request, "no route from %s to %s: %s after %u switches",
 			     json_string_value(json_object_get(args, "src")),
 			     json_string_value(json_object_get(args, "dst")),
-			     error == -ELOOP ? "the tables run in a circle"
+			     error == -ELOOP ? "the tables form a loop"
 					     : "the tables do not lead there",
 			     out.hops);
 	else
@@ -183,18 +183,18 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 	char why[SETTING_WHY_SIZE];
 
 	if (!names) {
-		control_fail(request, "route engine needs the names of one or more engines, or "
-				      "default");
+		control_fail(request,
+			     "route engine needs one or more names of engines, or default");
 		return;
 	}
 	if (peers_role(sm->peers) != SM_MASTER) {
-		control_fail(request, "this manager is %s: only a MASTER computes routes",
+		control_fail(request, "this manager is %s: only the MASTER computes routes",
 			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
 	if (sm->engines.trying) {
-		control_fail(request, "engines are being changed already: try again when that has "
-				      "ended");
+		control_fail(request, "another change of the routing engines is running: try again "
+				      "when it has ended");
 		return;
 	}
 	if (!engines_try(sm, names, why)) {
@@ -374,7 +374,7 @@ static void command_route_dump(void *ctx, struct control_request *request, const
 	struct dumping *dumping;
 
 	if (format && strcmp(format, "opensm") != 0) {
-		control_fail(request, "no format \"%s\" of route dump: there is opensm", format);
+		control_fail(request, "unknown format \"%s\" of route dump: use opensm", format);
 		return;
 	}
 	if (!has_routes(sm, request))

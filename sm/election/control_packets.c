@@ -124,8 +124,8 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 		snprintf(where, sizeof(where), " at LID %u", from);
 	if (!may_hand_over(peers, sender->guid)) {
 		log_limited(&peers->limit, LOG_WARNING, &subject,
-			    "manager 0x%016" PRIx64
-			    "%s offers mastership that is not its own: refused",
+			    "refused the handover from manager 0x%016" PRIx64
+			    "%s: it is not the MASTER",
 			    sender->guid, where);
 		return STATUS_INVALID_VALUE;
 	}
@@ -211,42 +211,44 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 
 	if (sender->sm_key != peers->options->sm_key) {
 		log_limited(&peers->limit, LOG_WARNING, &subject,
-			    "SMInfo control %u from LID %u with another SM_Key: refused", control,
-			    from);
+			    "refused SMInfo control %u from LID %u: its SM_Key differs (give all "
+			    "managers the same sm_key)",
+			    control, from);
 		return STATUS_INVALID_VALUE;
 	}
-	if (trust_judge(&peers->trust, from_guid, from, sender, "gives orders") != TRUST_OK)
+	if (trust_judge(&peers->trust, from_guid, from, sender, "sent an SMInfo control packet") !=
+	    TRUST_OK)
 		return STATUS_INVALID_VALUE;
 	if (!is_believed(peers, sender, from, from_guid)) {
 		if (from_guid)
 			log_limited(&peers->limit, LOG_WARNING, &subject,
-				    "port 0x%016" PRIx64
-				    " gives orders as though it were manager 0x%016" PRIx64
-				    ": refused",
+				    "refused an SMInfo control packet from port 0x%016" PRIx64
+				    ": it claims to be manager 0x%016" PRIx64,
 				    from_guid, sender->guid);
 		else
 			log_limited(&peers->limit, LOG_WARNING, &subject,
-				    "a port that is not known gives orders as manager 0x%016" PRIx64
-				    ": refused",
+				    "refused an SMInfo control packet from an unknown port that "
+				    "claims to be manager 0x%016" PRIx64,
 				    sender->guid);
 		/* Or LIDs have changed since we looked: another MASTER has written them. */
 		if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
-			peers->noticed(peers->ctx, true,
-				       from_guid ? "a manager calls itself by another port's GUID"
-						 : "a manager gives orders from an unknown port");
+			peers->noticed(
+				peers->ctx, true,
+				from_guid ? "a manager sent the GUID of another port"
+					  : "a manager sent a control packet from an unknown port");
 		return STATUS_INVALID_VALUE;
 	}
 	if (control_packet_is_late(peers, sender)) {
 		log_limited(&peers->limit, LOG_NOTICE, &subject,
-			    "SMInfo control %u of manager 0x%016" PRIx64
-			    " comes after one that it sent later: refused",
+			    "refused SMInfo control %u of manager 0x%016" PRIx64
+			    ": it is older than the previous one",
 			    control, sender->guid);
 		return STATUS_INVALID_VALUE;
 	}
 	if (control != SM_CONTROL_ACKNOWLEDGE && sender->state != SM_MASTER) {
 		log_limited(&peers->limit, LOG_WARNING, &subject,
-			    "manager 0x%016" PRIx64
-			    " gives orders (SMInfo control %u), but is not MASTER: refused",
+			    "refused a control packet of manager 0x%016" PRIx64
+			    " (SMInfo control %u): that manager is not MASTER",
 			    sender->guid, control);
 		return STATUS_INVALID_VALUE;
 	}

@@ -163,12 +163,12 @@ static void master_is_lost(struct peers *peers, const char *why)
 static void master_answers(struct peers *peers, const struct sm_info *info)
 {
 	if (info->guid != peers->master.info.guid) {
-		master_is_lost(peers, "is another one now");
+		master_is_lost(peers, "was replaced by another manager");
 		return;
 	}
 	if (trust_judge(&peers->trust, info->guid, peers->master.lid, info,
-			"answers as our master") != TRUST_OK) {
-		master_is_lost(peers, "is no manager that is trusted any more");
+			"answered as our master") != TRUST_OK) {
+		master_is_lost(peers, "is no longer accepted as a manager");
 		return;
 	}
 	peers_answered(peers, info);
@@ -176,11 +176,11 @@ static void master_answers(struct peers *peers, const struct sm_info *info)
 	if (info->state == SM_MASTER)
 		peers->master.info.state = SM_MASTER;
 	else if (info->state != SM_DISCOVERING && info->state != SM_STANDBY)
-		master_is_lost(peers, "is at rest");
+		master_is_lost(peers, "is NOTACTIVE");
 	else if (peers->master.info.state == SM_MASTER)
-		master_is_lost(peers, "is not master any more");
+		master_is_lost(peers, "is no longer MASTER");
 	else if (++peers->waited * peers->options->poll_interval_ms >= MASTER_WAIT_MS)
-		master_is_lost(peers, "ranks higher, but does not become master");
+		master_is_lost(peers, "ranks higher, but does not become MASTER");
 }
 
 static void master_news(void *ctx, struct poll *poll, enum poll_news news,
@@ -194,7 +194,7 @@ static void master_news(void *ctx, struct poll *poll, enum poll_news news,
 	if (news == POLL_ANSWER)
 		master_answers(peers, info);
 	else
-		master_is_lost(peers, news == POLL_GONE ? "is gone" : "answers no more");
+		master_is_lost(peers, news == POLL_GONE ? "has disappeared" : "does not respond");
 }
 
 void peers_master_closed(struct peers *peers)
@@ -248,8 +248,8 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	char text[96], reason[128];
 
 	if (news != POLL_ANSWER || info->guid != before.guid ||
-	    trust_judge(&peers->trust, before.guid, poll->peer.lid, info, "answers as a manager") !=
-		    TRUST_OK)
+	    trust_judge(&peers->trust, before.guid, poll->peer.lid, info,
+			"answered as a manager") != TRUST_OK)
 		return;
 	peers_answered(peers, info);
 	peers_own_info(peers, &own);
@@ -259,7 +259,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 		hear(peers, peer, info);
 	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
 	    (is_handover_target(info, &own) && !is_handover_target(&before, &own))) {
-		snprintf(reason, sizeof(reason), "%s has changed",
+		snprintf(reason, sizeof(reason), "%s changed its state",
 			 peer_describe(&poll->peer, text));
 		peers->noticed(peers->ctx, false, reason);
 	} else if (info->state == SM_MASTER && peers->contested &&
@@ -344,8 +344,8 @@ static void offer_ends(struct peers *peers, int error, uint16_t status)
 		peers_handover_complete(peers);
 	else if (peers->role == SM_MASTER && !peers->giving)
 		log_limited(&peers->limit, LOG_WARNING, NULL,
-			    "%s ranks higher, but does not take over (%s, status 0x%04x): we stay "
-			    "MASTER",
+			    "%s ranks higher, but does not take over (%s, status 0x%04x): this "
+			    "manager stays MASTER",
 			    peer_describe(&peers->master, text),
 			    error ? strerror(-error) : "it answered", status);
 	peers->handover_target = 0;
@@ -460,7 +460,7 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 
 	if (master) {
 		peers->master = *master;
-		snprintf(reason, sizeof(reason), "met %s", peer_describe(master, text));
+		snprintf(reason, sizeof(reason), "found %s", peer_describe(master, text));
 		peers_set_role(peers, ROLE_MASTER_FOUND, reason);
 		tell_master(peers, &peers->master);
 	} else if (other && role_outranks(&other->info, own)) {
@@ -548,7 +548,7 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 	attr_decode(&sm_info_format, answer->data, &info);
 	if (!answer->error && !answer->status &&
 	    trust_judge(&peers->trust, port_facts(port)->guid, lid, &info,
-			"shows itself as a manager") == TRUST_OK) {
+			"responded to the survey") == TRUST_OK) {
 		peers_answered(peers, &info);
 		learn(peers, lid, &info);
 	}

@@ -53,10 +53,12 @@ enum trust_why trust_judge(struct trust *trust, guid_t port_guid, lid_t lid,
 			   const struct sm_info *info, const char *doing)
 {
 	static const char *const words[] = {
-		[TRUST_WRONG_KEY] = "has another SM_Key: give all managers of a subnet the same "
-				    "sm_key",
-		[TRUST_NOT_ALLOWED] = "is not in allowed_sm_guids: add it there, or stop it",
-		[TRUST_IMPOSSIBLE] = "says of itself what cannot be: it is broken, or pretends",
+		[TRUST_WRONG_KEY] =
+			"its SM_Key differs (give all managers of a subnet the same sm_key)",
+		[TRUST_NOT_ALLOWED] =
+			"its GUID is not in allowed_sm_guids (add it, or stop that manager)",
+		[TRUST_IMPOSSIBLE] =
+			"its SMInfo is impossible (it is faulty, or pretends to be a manager)",
 	};
 	guid_t guid = port_guid ? port_guid : info->guid;
 	enum trust_why why = trust_verdict(trust, guid, info);
@@ -64,7 +66,8 @@ enum trust_why trust_judge(struct trust *trust, guid_t port_guid, lid_t lid,
 
 	if (why != TRUST_OK && !is_told(trust, guid, why))
 		log_about(LOG_WARNING, &subject,
-			  "manager 0x%016" PRIx64 " at LID %u, which %s, %s; it is no peer", guid,
-			  lid, doing, words[why]);
+			  "manager 0x%016" PRIx64
+			  " at LID %u %s and is ignored in the election: %s",
+			  guid, lid, doing, words[why]);
 	return why;
 }

@@ -322,7 +322,7 @@ static struct offender *offender_of(struct keys *keys, guid_t guid)
 
 static const char *m_keys_port_name(const struct port *port)
 {
-	return port ? port->node->facts->description : "somebody whom it cannot name";
+	return port ? port->node->facts->description : "unknown sender";
 }
 
 static void m_keys_count_violation(struct keys *keys, const struct port *by, const struct port *at,
@@ -348,19 +348,18 @@ void keys_violation(struct keys *keys, struct port *port, const struct notice_ba
 	if (by && by == keys->fabric->sm_port) {
 		keys->own_violations++;
 		subject.message_id = NULL; /* a key that was tried */
-		log_limited(
-			&keys->limit, LOG_INFO, &subject,
-			"\"%s\" port %u refused %s %s with the M_Key that this manager sent: it "
-			"tries the others that it knows",
-			port->node->facts->description, port->num,
-			method_name(CLASS_SUBN_LID, bad->method),
-			attr_name(CLASS_SUBN_LID, bad->attr_id));
+		log_limited(&keys->limit, LOG_INFO, &subject,
+			    "\"%s\" port %u refused %s %s with the M_Key that this manager sent: "
+			    "trying other known keys",
+			    port->node->facts->description, port->num,
+			    method_name(CLASS_SUBN_LID, bad->method),
+			    attr_name(CLASS_SUBN_LID, bad->attr_id));
 		return;
 	}
 	log_limited(
 		&keys->limit, LOG_WARNING, &subject,
 		"\"%s\" port %u refused %s %s with a wrong M_Key from \"%s\" (GUID 0x%016" PRIx64
-		", LID %u), %" PRIu64 " in all from there: find out which program runs there",
+		", LID %u), %" PRIu64 " so far (find the program that sends it on that host)",
 		port->node->facts->description, port->num, method_name(CLASS_SUBN_LID, bad->method),
 		attr_name(CLASS_SUBN_LID, bad->attr_id), m_keys_port_name(by),
 		by ? port_facts(by)->guid : 0, by ? by->lid : LID_NONE,
@@ -441,9 +440,7 @@ int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const ch
 
 	json_array_foreach ((json_t *)rows, i, row) {
 		if (!take_row(row, &entry)) {
-			*why = "a row is not [\"0xGUID\", \"0xKEY\"]: nothing was imported, "
-			       "correct "
-			       "it and import again";
+			*why = "a row is not [\"0xGUID\", \"0xKEY\"]: nothing was imported";
 			return -EINVAL;
 		}
 	}

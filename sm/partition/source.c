@@ -72,13 +72,13 @@ static void compare_digests(struct policy *policy)
 	policy->unlike = !policy->unlike;
 	if (policy->unlike)
 		log_about(LOG_WARNING, &subject,
-			  "the partition file here (%s) differs from the master's, so ports would "
-			  "get other P_Keys when this manager takes over: make the files the same, "
-			  "then weftctl config reload",
+			  "the partition file here (%s) differs from the master's: after a "
+			  "failover ports would get other P_Keys (make the files equal, then run "
+			  "weftctl config reload)",
 			  name);
 	else if (registry_follows(policy->registry))
 		log_about(LOG_NOTICE, &subject,
-			  "the partition file here (%s) is the same as the master's", name);
+			  "the partition file here (%s) is now equal to the master's", name);
 }
 
 void policy_put_file(struct policy *policy, struct partitions *partitions)
@@ -169,16 +169,16 @@ static char *file_problem(const struct policy *policy)
 	const char *name = partition_kept_name(policy->registry);
 	bool bad = policy->given == PARTITIONS_BAD_FILE;
 	const char *what = bad ? policy->problem : name;
-	const char *how = bad ? "" : ": this partition file was in force, and is missing";
+	const char *how = bad ? "" : ": the partition file that was in force is missing";
 	const char *remedy = bad ? "correct it, then weftctl config reload"
-				 : "put it back, or set partition_config_file to \"\" to do "
-				   "without one, then weftctl config reload";
+				 : "put it back, or set partition_config_file to \"\" to use none, "
+				   "then weftctl config reload";
 
 	if (policy->source == PARTITIONS_KEPT_FILE)
 		return mem_printf("%s%s; the last good file, of %s, is in force: %s", what, how,
 				  policy->kept_when, remedy);
-	return mem_printf("%s%s; its text is not in the store, so ports keep the P_Keys that they "
-			  "hold, and new ports are limited members of the default partition: %s",
+	return mem_printf("%s%s; the store does not have its text, so ports keep their P_Keys and "
+			  "new ports become limited members of the default partition: %s",
 			  what, how, remedy);
 }
 
@@ -188,10 +188,10 @@ char *policy_problem(const struct policy *policy)
 
 	if (loss)
 		return mem_printf(
-			"partitions are incomplete (%s): ports keep the P_Keys that they hold, and "
-			"new ports are limited members of the default partition; run weftctl "
-			"restore with a saved document, or correct weftctl partition list and "
-			"weftctl alias list and run weftctl partition accept",
+			"partitions are incomplete (%s): ports keep their P_Keys and new ports "
+			"become limited members of the default partition; run weftctl restore with "
+			"a saved document, or correct weftctl partition list and weftctl alias "
+			"list, then run weftctl partition accept",
 			loss);
 	if (policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE)
 		return file_problem(policy);

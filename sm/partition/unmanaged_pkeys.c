@@ -72,15 +72,15 @@ static void counted(void *arg)
 	unmanaged->told = true;
 	if (unmanaged->ports)
 		log_about(LOG_WARNING, &subject,
-			  "%u port%s of this fabric hold%s P_Keys that this configuration does not "
-			  "give, %u different one%s (%s), and there is no partition file: THEY ARE "
-			  "TAKEN AWAY NOW, and everybody becomes a full member of the default "
-			  "partition; to have them back %s%s",
+			  "%u port%s hold%s P_Keys that this configuration does not contain, %u "
+			  "different key%s (%s), and there is no partition file: weftd REMOVES "
+			  "THESE P_KEYS NOW, and all ports become full members of the default "
+			  "partition; to keep them %s%s",
 			  unmanaged->ports, unmanaged->ports == 1 ? "" : "s",
 			  unmanaged->ports == 1 ? "s" : "", unmanaged->keys,
 			  unmanaged->keys == 1 ? "" : "s", unmanaged->example,
 			  former ? "set partition_config_file to the file that was in force here, "
-				 : "bring the partitions.conf of the manager that gave them "
+				 : "use the partitions.conf of the manager that assigned them "
 				   "(weftctl import opensm, docs/partitions.md)",
 			  former ? former : "");
 	unmanaged->done(unmanaged->done_arg);

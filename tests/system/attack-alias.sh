@@ -103,7 +103,7 @@ is_back() {
 guid_of_absent_host() {
 	link_of down host-0004 && wait_for 30 is_away host-0004 || because "host-0004 is still there" || return 1
 	changes 2 host-0008 1 "${guid[host-0004]}"
-	keeps_keys host-0008 "after it took the GUID of host-0004, which is away" || return 1
+	keeps_keys host-0008 "after it took the GUID of host-0004, which is absent" || return 1
 	link_of up host-0004 && wait_for 30 has_keys host-0004 "0x7fff 0x8002" || because "host-0004 has $(keys host-0004)" || return 1
 	keeps_keys host-0008 "when host-0004 is back" || return 1
 	stop weftd && start_weftd weftd host-0001 && wait_for 30 is_up weftd || because "$(tail -n 1 weftd.log)" || return 1
@@ -178,7 +178,7 @@ old_store() {
 	matches 'damaged' weftd.log && because "$(grep damaged weftd.log)" && return 1
 	keeps_keys host-0008 "with the aliases of an old store" || return 1
 	equal "the aliases of host-0008" "$(aliases)" "0x$spare none" || return 1
-	told_event weftd alias "alias GUID 0x${guid[host-0005]} at index 2: removed, since it is the GUID of another port; granted by: none \\[host-0008 port 1"
+	told_event weftd alias "alias GUID 0x${guid[host-0005]} at index 2: removed, because it is the GUID of another port; granted by: none \\[host-0008 port 1"
 }
 
 aliases() {
@@ -190,7 +190,7 @@ aliases() {
 by_command() {
 	# A member by command that is an alias of that kind: nothing follows, and the answer says why.
 	ctl weftd partition member add 0x2 0x$spare >added.out
-	matches "0x$spare is an alias of port 0x${guid[host-0008]} that is not granted" added.out || because "member add says $(cat added.out)" || return 1
+	matches "0x$spare is an alias of port 0x${guid[host-0008]} without a grant" added.out || because "member add says $(cat added.out)" || return 1
 	ctl weftd partition member remove 0x2 0x$spare >added.out
 	ctl weftd alias set host-0007 1 "0x${guid[host-0002]}" >refused.out 2>&1 && because "a port's own GUID is given to another" && return 1
 	# host-0008 has it by its own word alone, so the administrator's word wins. A grant it does not override.
@@ -199,7 +199,7 @@ by_command() {
 	equal "the aliases" "$(aliases)" "0x$spare administrator" || return 1
 	wait_for 30 has_keys host-0007 "0x7fff 0x8001" || because "host-0007 has $(keys host-0007)" || return 1
 	ctl weftd alias set host-0008 1 0x$spare >refused.out 2>&1 && because "host-0007's granted alias is given to another" && return 1
-	matches "0x$spare is an alias of .*host-0007.* port 1 .*granted by: administrator.*alias remove" refused.out ||
+	matches "0x$spare is already an alias of .*host-0007.* port 1 .*granted by: administrator.*alias remove" refused.out ||
 		because "it says $(cat refused.out)" || return 1
 	ctl weftd alias remove host-0007 1 0x$spare >alias.json || because "alias remove: $(cat alias.json)" || return 1
 	told_event weftd alias "alias GUID 0x$spare at index 1: removed by command; granted by: administrator \\[host-0007 port 1" || return 1

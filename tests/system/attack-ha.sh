@@ -42,7 +42,7 @@ ha() {
 }
 
 in_step() {
-	ha '$_->{standbys}[0]{identity}, $_->{standbys}[0]{state}' 'b in step'
+	ha '$_->{standbys}[0]{identity}, $_->{standbys}[0]{state}' 'b in sync'
 }
 
 pair_runs() {
@@ -93,7 +93,7 @@ strangers() {
 	all_shake 127.0.0.3 || return 1
 	refused=$(ctl one ha status | json '$_->{refused}{connections}')
 	[ "$refused" -ge 14 ] || because "only $refused connections are counted as refused" || return 1
-	matches '127\.0\.0\.66:[0-9]+ came to ha_listen and is no standby: too many handshakes of this address' one.log ||
+	matches 'refused connection from 127\.0\.0\.66:[0-9]+ to ha_listen: too many handshakes of this address' one.log ||
 		because "the log does not name the attacker: $(tail -n 3 one.log)" || return 1
 	"$BUILD/weftctl" -s one.run/control.sock perf metrics >metrics.txt
 	matches "^weft_ha_refused_connections_total [0-9]{2}" metrics.txt || because "no metric counts them" || return 1

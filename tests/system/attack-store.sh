@@ -112,11 +112,11 @@ lid_record() {
 	keys_stay || return 1
 	equal "whether partitions are frozen" "$(frozen)" 0 || return 1
 	equal "partitions made at run time" "$(status main '$_->{partitions}{at_run_time}, $_->{partitions}{run_time_members}')" "3 6" || return 1
-	matches "a damaged record is left out: lid, GUID 0x0*$(printf %x "${guid[host-0007]}")\$" main.log ||
+	matches "damaged record dropped: lid, GUID 0x0*$(printf %x "${guid[host-0007]}")\$" main.log ||
 		because "the record is not named: $(grep damaged main.log | head -n 1)" || return 1
-	equal "how many records are left out" "$(grep -c 'is left out' main.log)" 1 || return 1
-	matches 'weft.db is damaged .* it is kept as .*damaged-1 and written again' main.log || because "the log does not say so" || return 1
-	told_event main store 'a damaged record is left out: lid, GUID' || return 1
+	equal "how many records are left out" "$(grep -c 'record dropped' main.log)" 1 || return 1
+	matches 'weft.db is damaged .* kept as .*damaged-1, and rewritten' main.log || because "the log does not say so" || return 1
+	told_event main store 'damaged record dropped: lid, GUID' || return 1
 	[ -s main.state/weft.db.damaged-1 ] || because "the damaged file is not kept" || return 1
 	stop main && starts_again || return 1
 	! matches damaged main.log || because "it is damaged again: $(grep damaged main.log)" || return 1
@@ -163,7 +163,7 @@ frozen_is_told() {
 	matches '^Anomalies +.*1 loss of partitions' status.txt || because "$(grep Anomalies status.txt)" || return 1
 	equal "the metric" "$(metric weft_partitions_frozen)" 1 || return 1
 	told_event main partition 'partitions are incomplete .lost since' || return 1
-	matches 'a damaged record is left out: partition member, P_Key 0x1, GUID' main.log || because "the record is not named"
+	matches 'damaged record dropped: partition member, P_Key 0x1, GUID' main.log || because "the record is not named"
 }
 
 new_port_gets_nothing() {
@@ -319,7 +319,7 @@ missing_file_stays() {
 	with_file && keys_stay || return 1
 	equal "whether the file is bad" "$(file_bad)" 1 || return 1
 	! matches 'no longer in force' main.log || because "the log says that the file is no longer in force" || return 1
-	matches 'part.conf: this partition file was in force, and is missing; the last good file, of' main.log ||
+	matches 'part.conf: the partition file that was in force is missing; the last good file, of' main.log ||
 		because "the log does not say so" || return 1
 	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6: %s=full;\n' "${guid[host-0002]}" >part.conf
 	ctl main config reload >/dev/null || because "a good file is refused" || return 1

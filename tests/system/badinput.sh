@@ -60,7 +60,7 @@ no_text_at_all() {
 	conf=binary.conf refuses 1 'binary.conf: not a text file: it has a zero byte' || return 1
 	conf=folder.conf refuses 1 'folder.conf: Is a directory' || return 1
 	conf=huge.conf refuses 1 'huge.conf: it is larger than 256 KiB' || return 1
-	conf=pipe.conf refuses 1 'pipe.conf: it is a pipe, which could not be read again: name a file' || return 1
+	conf=pipe.conf refuses 1 'pipe.conf: it is a pipe, which cannot be read again .name a file.' || return 1
 	conf=/dev/null refuses 1 'partition_config_file: .*pipe.conf: it is a pipe' --check-config -o "partition_config_file=\"$work/pipe.conf\""
 }
 
@@ -68,13 +68,13 @@ no_text_at_all() {
 contradictions() {
 	local guid
 
-	goes_on 'begins on ibsim0 port 1, GUID' || return 1
+	goes_on 'started on ibsim0 port 1, GUID' || return 1
 	guid=$(sed -n 's/.* port 1, GUID \(0x[0-9a-f]*\);.*/\1/p' went.log)
 	refuses 1 "port_guid $guid is port 1 of ibsim0, which the options ca and port do not name: leave out" -g "$guid" -p 2 || return 1
 	refuses 1 "port_guid $guid is port 1 of ibsim0, which" -g "$guid" -d nosuch || return 1
 	refuses 1 'ha_listen needs ha_psk_file' -o 'ha_listen="127.0.0.1"' || return 1
 	refuses 1 'durability = "standby" needs ha_listen' -o 'durability="standby"' || return 1
-	refuses 1 'sm_lid = 5 is no multiple of 2\^lmc, as 4 is' -o lmc=2 -o sm_lid=5 || return 1
+	refuses 1 'sm_lid = 5 is not a multiple of 2\^lmc, as 4 is' -o lmc=2 -o sm_lid=5 || return 1
 	refuses 1 'm_key_mode: keys of ports are derived: m_key_secret_file is needed' -o 'm_key_mode="port"' || return 1
 	refuses 1 'm_key_mode: m_key, or m_key_secret_file, is needed' -o 'm_key_mode="subnet"'
 }
@@ -83,10 +83,10 @@ runtime_folders() {
 	local long
 
 	long=$(printf 'x%.0s' {1..120})
-	refuses 1 'control.sock: no control socket: File name too long; a folder .*, of at most 94 bytes, .*--runtime-dir' \
+	refuses 1 'control.sock: no control socket: File name too long .set --runtime-dir .*, of at most 94 bytes' \
 		--runtime-dir "$work/$long" || return 1
 	long=$work/${long:0:91-${#work}}
-	refuses 1 'control-ro.sock: no socket for those who only look: File name too long; a folder .*, here of at most 91 bytes, ' \
+	refuses 1 'control-ro.sock: no read-only control socket: File name too long .*, here of at most 91 bytes' \
 		--runtime-dir "$long" -o 'readonly_socket="*"' || return 1
 	: >file
 	refuses 1 'file/control.sock: no control socket: Not a directory' --runtime-dir "$work/file"
@@ -96,9 +96,9 @@ runtime_folders() {
 state_folders() {
 	mkdir -p state.garbage state.folder/weft.db && head -c 5000 /dev/urandom >state.garbage/weft.db || return 1
 	goes_on 'weft.db degraded: Not a directory; .*--state-dir' --state-dir "$work/file" || return 1
-	goes_on 'weft.db degraded: it is no file; .*--state-dir' --state-dir "$work/state.folder" || return 1
-	goes_on 'its folder cannot be made: No such file or directory; .*--state-dir' --state-dir "$work/none/state" || return 1
-	goes_on 'weft.db is damaged \(file is not a database\): it is kept as .*damaged-1 and written again from what can be read, 0 records' \
+	goes_on 'weft.db degraded: not a regular file; .*--state-dir' --state-dir "$work/state.folder" || return 1
+	goes_on 'cannot create its folder: No such file or directory; .*--state-dir' --state-dir "$work/none/state" || return 1
+	goes_on 'weft.db is damaged \(file is not a database\): kept as .*damaged-1, and rewritten with the 0 readable records' \
 		--state-dir "$work/state.garbage" || return 1
 	cmp -s <(head -c 5000 state.garbage/weft.db.damaged-1) state.garbage/weft.db.damaged-1 || because "what was damaged is not kept"
 }
@@ -110,17 +110,17 @@ newer_store() {
 	goes_on 'subnet up' --state-dir "$work/state.newer" || return 1
 	printf '\143' | dd of=state.newer/weft.db bs=1 seek=63 conv=notrunc status=none
 	sum=$(sha256sum <state.newer/weft.db)
-	goes_on 'degraded: it is of version 99, a newer weftd.s; this one knows up to [0-9]+;' --state-dir "$work/state.newer" || return 1
+	goes_on 'degraded: the file has version 99 of a newer weftd; this weftd knows versions up to [0-9]+;' --state-dir "$work/state.newer" || return 1
 	equal "the file" "$(sha256sum <state.newer/weft.db)" "$sum"
 }
 
 nobodys_rights() {
 	chmod 711 "$work" && chmod 777 . && mkdir -m 755 root.state root.run && mkdir -m 700 barred &&
 		echo 'lmc = 0;' >barred/a.conf && install -m 600 barred/a.conf secret.conf || return 1
-	conf=$work/secret.conf as_nobody refuses 1 'secret.conf: Permission denied: the user nobody may not read it: chgrp nogroup it and chmod 640' ||
+	conf=$work/secret.conf as_nobody refuses 1 'secret.conf: permission denied: user nobody cannot read it .chgrp nogroup it and chmod 640' ||
 		return 1
-	conf=$work/barred/a.conf as_nobody refuses 1 "may not pass the folder $work/barred: move the file" || return 1
-	as_nobody refuses 1 'root.run/control.sock: no control socket: Permission denied; a folder that weftd may write to is given' \
+	conf=$work/barred/a.conf as_nobody refuses 1 "cannot enter folder $work/barred .move the file" || return 1
+	as_nobody refuses 1 'root.run/control.sock: no control socket: Permission denied .set --runtime-dir' \
 		--runtime-dir "$work/root.run" || return 1
 	as_nobody goes_on 'root.state/weft.db degraded: Permission denied; .*--state-dir' --state-dir "$work/root.state" || return 1
 	goes_on 'subnet up' --state-dir "$work/root.state" && chmod 644 root.state/weft.db || return 1
@@ -161,7 +161,7 @@ second_one() {
 	start_weftd first host-0001 && wait_for 20 is_up first || because "$(tail -n 1 first.log)" || return 1
 	refuses 1 'first.run/control.sock: another weftd serves it' --runtime-dir "$work/first.run" || return 1
 	is_up first || because "the first one is $(status first '$_->{role}, $_->{state}')" || return 1
-	matches "weftd [0-9.]*.* begins on .* port 1, .*configuration .*, state in $work/first.state" first.log ||
+	matches "weftd [0-9.]*.* started on .* port 1, .*configuration .*, state in $work/first.state" first.log ||
 		because "it does not say that it begins: $(head -n 1 first.log)" || return 1
 	stop first && matches 'weftd: ends: SIGTERM' first.log || because "it does not say why it ends"
 }
@@ -309,7 +309,7 @@ nothing_there() {
 	start_fabric alone.net || return 1
 	weftd once A --once
 	equal "the exit status of --once" $? 1 || return 1
-	matches 'could not be brought up: the link of ibsim0 port 1 is down' once.log ||
+	matches 'cannot bring up the subnet: the link of ibsim0 port 1 is down' once.log ||
 		because "it says $(tail -n 1 once.log)" || return 1
 	start_weftd odd A || return 1
 	wait_for 20 matches 'the link of ibsim0 port 1 is down' odd.log || because "it says nothing" || return 1

@@ -17,9 +17,9 @@ cat >table.txt <<'END'
 text|status||^Manager +MASTER, priority 5
 json|status||"role": "MASTER"
 text|sweep|light|^light sweep in .* SMPs, 0 of them Set
-json|sweep|full|"kind": "full"
+json|sweep|full|"kind": "heavy"
 text|reroute||routes computed anew
-json|reroute||"summary": "subnet up, routes computed anew"
+json|reroute||"summary": "subnet up, routes recomputed"
 text|node list||^0x[0-9a-f]{16}  switch +1 +4 +4  leaf-01$
 json|node list||"description": "leaf-01"
 text|node show|leaf-01|^leaf-01, switch, GUID 0x[0-9a-f]{16}, LID 1$
@@ -93,7 +93,7 @@ json|route dump|--format opensm dumped|"file": "opensm.mcfdbs"
 text|log level||^sm +info$
 json|log level||"level": "info"
 text|log level|sm debug|^sm +debug$
-json|log level|sm default|"room": "sm"
+json|log level|sm default|"component": "sm"
 text|events||  role +DISCOVERING -> MASTER: no manager ranks higher$
 json|events|--since 0|^\{"kind":"role",.*"number":1,
 text|capture|seen.pcap --seconds 1|seen.pcap
@@ -111,7 +111,7 @@ json|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
 text|keys status||^Mode +none, protection level 0
 json|keys status||"mode": "none"
 text|keys rotate||^full sweep in
-json|keys rotate||"kind": "full"
+json|keys rotate||"kind": "heavy"
 text|keys import|guid2mkey|^1 keys, 1 of them of ports whose key was not known$
 json|keys import|guid2mkey|"rows": 1
 text|import opensm|theirs --cache theirs --to text|^sm_priority +7 

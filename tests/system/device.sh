@@ -21,7 +21,7 @@ sim() {
 # waits_for NAME: it has no device, and says so.
 waits_for() {
 	has_status "$1" '$_->{role}, $_->{state}' \
-		'DISCOVERING the device of our port has gone: waiting for it'
+		'DISCOVERING the device of the local port has disappeared: waiting until it returns'
 }
 
 tables_written() {
@@ -43,13 +43,13 @@ comes_up() {
 removed() {
 	sim 'device remove host-0001' || return 1
 	wait_for 10 waits_for one || because "status says $(status one '$_->{role}, $_->{state}')" || return 1
-	matches 'the device of weftsim0 port 1 has gone \(Input/output error\): waiting for it' one.log ||
+	matches 'the device of weftsim0 port 1 has disappeared \(Input/output error\): waiting until it returns' one.log ||
 		because "the log does not say so" || return 1
 	ctl one sweep >sweep.txt 2>&1 && { because "it says that it has swept" || return 1; }
-	matches 'no sweep: the device of our port has gone' sweep.txt ||
+	matches 'no sweep: the device of the local port has disappeared' sweep.txt ||
 		because "a sweep is refused with $(cat sweep.txt)" || return 1
 	"$BUILD/weftctl" -s one.run/control.sock status >status.txt
-	matches 'the device of our port has gone' status.txt || because "people are not told: $(head -n 3 status.txt)" ||
+	matches 'the device of the local port has disappeared' status.txt || because "people are not told: $(head -n 3 status.txt)" ||
 		return 1
 	runs one || because "it has ended"
 }
@@ -60,7 +60,7 @@ added() {
 	before=$(tables_written)
 	sim 'device add host-0001' || return 1
 	wait_for 20 is_up one || because "it does not come up again: $(status one '$_->{role}, $_->{state}')" || return 1
-	matches 'the manager runs on weftsim0 port 1, GUID 0x0277656601000101, from now on' one.log ||
+	matches 'the manager now runs on weftsim0 port 1, GUID 0x0277656601000101' one.log ||
 		because "the log does not say so" || return 1
 	equal "how many tables it wrote" "$(tables_written)" "$before" || return 1
 	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs are not what they were}" ||

@@ -50,21 +50,21 @@ cable() {
 	"$BUILD/weftsim" "do" "link down leaf-02 1" >do.txt
 	hears first.txt '"kind":"link".*"node":".*"text":"link down: .*leaf-02' || return 1
 	hears first.txt '"kind":"trap".*"text":"trap 128 from LID [0-9]+: a link of this switch changed"' || return 1
-	hears first.txt '"kind":"port".*"text":"the port is not there any more"' || return 1
+	hears first.txt '"kind":"port".*"text":"port disappeared"' || return 1
 	"$BUILD/weftsim" "do" "link up leaf-02 1" >do.txt
-	hears first.txt '"text":"link up: ' && hears first.txt '"text":"the port is there, and Active"'
+	hears first.txt '"text":"link up: ' && hears first.txt '"text":"port appeared and is ACTIVE"'
 }
 
 join() {
 	join_groups 1 1 3 || return 1
-	hears first.txt '"kind":"multicast".*"text":"group ff12:401b:ffff::1, MLID 0xc0.., P_Key 0xffff: made"' &&
+	hears first.txt '"kind":"multicast".*"text":"group ff12:401b:ffff::1, MLID 0xc0.., P_Key 0xffff: created"' &&
 		hears first.txt '"kind":"multicast","level":"info","number":[0-9]+,"port_guid":"0x.*"text":"joined group ff12:401b:ffff::1, JoinState 0x1"'
 }
 
 partition() {
 	ctl daemon partition add 0x0005 blue >done.txt && ctl daemon partition member add 0x5 0x1234 >done.txt ||
 		because "the partition is not made" || return 1
-	hears first.txt '"kind":"partition".*"text":"partition 0x0005 ..blue..: made"' &&
+	hears first.txt '"kind":"partition".*"text":"partition 0x0005 ..blue..: created"' &&
 		hears first.txt '"kind":"partition".*"port_guid":"0x0000000000001234","text":"full member of partition 0x0005"'
 }
 
@@ -79,7 +79,7 @@ resumed() {
 	hears second.txt '"text":"partition 0x0005 ..blue..: removed"' || return 1
 	equal "the first number of the second" "$(sed -n '1 s/.*"number":\([0-9]*\).*/\1/p' second.txt)" $((last + 1)) || return 1
 	ctl daemon partition add 0x0006 red >done.txt
-	hears second.txt '"text":"partition 0x0006 ..red..: made"' || return 1
+	hears second.txt '"text":"partition 0x0006 ..red..: created"' || return 1
 	ctl daemon events --since "$last" >rest.txt
 	head -n "$(wc -l <second.txt)" rest.txt | diff - second.txt >difference.txt ||
 		because "follower and list differ: $(head -n 3 difference.txt)"
@@ -111,7 +111,7 @@ killed() {
 
 	follow before.txt --since "$(last_number anew.txt)"
 	ctl daemon partition add 0x0007 green >done.txt
-	hears before.txt '"text":"partition 0x0007 ..green..: made"' || return 1
+	hears before.txt '"text":"partition 0x0007 ..green..: created"' || return 1
 	kill_now daemon
 	wait_for 10 ended before.txt || because "the follower outlives the daemon" || return 1
 	last=$(last_number before.txt)
@@ -129,10 +129,10 @@ killed() {
 
 lost_numbers() {
 	ctl daemon events --since 1000000000 >anew.txt
-	head -n 1 anew.txt | grep -qE '"kind":"gap","newest":[0-9]+,"text":"nothing is newer than event [0-9]+ yet, and none has the number 1000000000,' ||
+	head -n 1 anew.txt | grep -qE '"kind":"gap","newest":[0-9]+,"text":"the latest event is [0-9]+, and event 1000000000,' ||
 		because "no gap: $(head -n 1 anew.txt)" || return 1
 	follow later.txt --since 1000000000
-	hears later.txt '"kind":"gap","newest":[0-9]+,"text":"nothing is newer than event [0-9]+ yet, and none has' || return 1
+	hears later.txt '"kind":"gap","newest":[0-9]+,"text":"the latest event is [0-9]+, and event' || return 1
 	stop later.txt
 	equal "what follows" "$(numbers anew.txt | head -n 1)" "$(ctl daemon events | numbers /dev/stdin | head -n 1)"
 }
@@ -185,7 +185,7 @@ slow_reader() {
 	follow third.txt --since "$(ctl daemon events | last_number /dev/stdin)"
 	ctl daemon log level sm debug >done.txt
 	ctl daemon log level default >done.txt
-	hears third.txt '"text":"log_level is as configured again"' || return 1
+	hears third.txt '"text":"log_level reset to the configured value"' || return 1
 	ctl daemon events >all.txt
 	[ "$(grep -c '"kind":"setting"' all.txt)" -eq 102 ] || because "not all were noted: $(wc -l <all.txt)" || return 1
 	more=$(($(resident_kb) - memory))
@@ -216,7 +216,7 @@ only_looks() {
 wrong_group() {
 	stop daemon
 	! weftd wrong host-0001 -o 'readonly_socket="no-such-group"' || because "weftd starts" || return 1
-	matches 'readonly_socket: there is no group "no-such-group"' wrong.log || because "$(tail -n 1 wrong.log)" || return 1
+	matches 'readonly_socket: no group "no-such-group"' wrong.log || because "$(tail -n 1 wrong.log)" || return 1
 	[ ! -e "$work/daemon.run/control-ro.sock" ] || because "the socket stays behind"
 }
 

@@ -162,7 +162,7 @@ single() {
 }
 
 in_step() {
-	[ "$(ctl a ha status 2>/dev/null | json '$_->{acknowledged_by}, $_->{standbys}[0]{state}')" = "standby in step" ]
+	[ "$(ctl a ha status 2>/dev/null | json '$_->{acknowledged_by}, $_->{standbys}[0]{state}')" = "standby in sync" ]
 }
 
 pair() {

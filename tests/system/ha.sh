@@ -51,7 +51,7 @@ ha() {
 }
 
 in_step() {
-	ha "$1" '$_->{acknowledged_by}, $_->{standbys}[0]{state}, $_->{standbys}[0]{store}' 'standby in step ok'
+	ha "$1" '$_->{acknowledged_by}, $_->{standbys}[0]{state}, $_->{standbys}[0]{store}' 'standby in sync ok'
 }
 
 pair_runs() {
@@ -62,7 +62,7 @@ pair_runs() {
 		because "the second is $(status two '$_->{role}')" || return 1
 	wait_for 30 in_step one || because "the second is not in step: $(ctl one ha status)" || return 1
 	ha two '$_->{master}{state}' follows || because "the second does not follow: $(ctl two ha status)" || return 1
-	"$BUILD/weftctl" -s one.run/control.sock ha status >ha.txt && matches 'in step' ha.txt ||
+	"$BUILD/weftctl" -s one.run/control.sock ha status >ha.txt && matches 'in sync' ha.txt ||
 		because "ha status says $(cat ha.txt)" || return 1
 	"$BUILD/weftctl" -s two.run/control.sock ha status >ha.txt && matches '^Master +follows 0x' ha.txt ||
 		because "ha status says $(cat ha.txt)"
@@ -154,12 +154,12 @@ follows_not() {
 
 wrong_key() {
 	follows_not "$1" 'same key in their ha_psk_file' -o "ha_psk_file=\"$work/other-psk\"" || return 1
-	told_event "$2" standby 'is no standby'
+	told_event "$2" standby 'refused connection'
 }
 
 other_lmc() {
-	follows_not "$1" 'configuration is another: .*lmc = 0' -o lmc=1 || return 1
-	told_event "$2" standby 'refused: its configuration is another'
+	follows_not "$1" 'configuration differs: .*lmc = 0' -o lmc=1 || return 1
+	told_event "$2" standby 'refused standby at .*: its configuration differs'
 }
 
 # fills NAME yes|no: no file of the process may grow: its disk is full, as far as it can tell.
@@ -215,16 +215,16 @@ rests() {
 
 	port=$(status "$2" '$_->{guid}')
 	ctl "$1" ha disable "$port" >done.txt 2>&1 || because "ha disable fails: $(tail -n 1 done.txt)" || return 1
-	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "NOTACTIVE: a MASTER told this manager to rest" || return 1
-	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'NOTACTIVE in step' ||
+	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "NOTACTIVE: a MASTER has set this manager to NOTACTIVE" || return 1
+	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'NOTACTIVE in sync' ||
 		because "ha status: $(ctl "$1" ha status)" || return 1
 	wait_for 5 has_status "$1" '$_->{peers}[0]{state}' NOTACTIVE || because "status: $(status "$1" '%{$_->{peers}[0]}')" || return 1
-	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt && matches '  NOTACTIVE  in step  ' ha.txt ||
+	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt && matches '  NOTACTIVE  in sync  ' ha.txt ||
 		because "ha status says $(cat ha.txt)" || return 1
 	ctl "$1" ha enable "$port" >done.txt 2>&1 || because "ha enable fails: $(tail -n 1 done.txt)" || return 1
-	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'STANDBY in step' ||
+	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'STANDBY in sync' ||
 		because "ha status: $(ctl "$1" ha status)" || return 1
-	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "STANDBY: another subnet manager has the subnet"
+	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "STANDBY: another subnet manager is MASTER"
 }
 
 # peer_of NAME STATE: the only one that it knows, heard of late.
@@ -249,9 +249,9 @@ gives() {
 	local lft
 
 	lft=$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')
-	refused "$2" "only the MASTER does that, which is 0x" handover || return 1
-	refused "$1" "is no port GUID" handover 17 || return 1
-	refused "$1" "shows itself as no manager here; there are: 0x[0-9a-f]* .STANDBY" handover 0x17 || return 1
+	refused "$2" "run this command at the MASTER, 0x" handover || return 1
+	refused "$1" "is not a port GUID" handover 17 || return 1
+	refused "$1" "no subnet manager with GUID 0x0000000000000017 found; found: 0x[0-9a-f]* .STANDBY" handover 0x17 || return 1
 	"$BUILD/weftctl" -s "$1.run/control.sock" ha handover >ha.txt 2>&1 && matches 'has the subnet now' ha.txt ||
 		because "ha handover says $(cat ha.txt)" || return 1
 	wait_for 30 is_up "$2" && wait_for 30 in_step "$2" ||
@@ -327,7 +327,7 @@ bad_options() {
 	starts_not 'ha_listen needs ha_psk_file' -o "$listen" || return 1
 	starts_not 'is no numeric address' -o 'ha_peers="master.example"' || return 1
 	starts_not 'needs ha_listen' -o 'durability="standby"' || return 1
-	starts_not 'sm_lid = 99 is no multiple of 2.lmc, as 96 is' -o sm_lid=99 -o lmc=2 || return 1
+	starts_not 'sm_lid = 99 is not a multiple of 2.lmc, as 96 is' -o sm_lid=99 -o lmc=2 || return 1
 	chmod 640 other-psk
 	starts_not 'chmod 600' -o "$listen" -o "ha_psk_file=\"$work/other-psk\"" || return 1
 	chmod 600 other-psk

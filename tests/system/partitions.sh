@@ -77,7 +77,7 @@ node_is_no_port() {
 
 	node=$(ctl open node list | json '(grep { $_->{description} eq "host-0003" } @$_)[0]{guid}')
 	ctl open partition member add 5 "$node" >node.out && because "nothing is wrong with a node in place of a port" && return 1
-	matches "$node is the GUID of a node, .*host-0003.*; port show has a" node.out || because "it says $(cat node.out)" || return 1
+	matches "$node is the GUID of node .*host-0003.*, not of a port" node.out || because "it says $(cat node.out)" || return 1
 	ctl open partition member remove 5 "$node" >node.out || because "it cannot be taken out: $(cat node.out)"
 }
 
@@ -92,12 +92,12 @@ tools_agree() {
 bad_words() {
 	refused 'is not a P_Key' open partition member add 0 "${guid[host-0003]}" &&
 		refused 'did you mean 0x7fff' open partition add 0xffff &&
-		refused 'there is a partition 0x0005 already' open partition add 5 &&
-		refused 'there is no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
+		refused 'partition 0x0005 already exists' open partition add 5 &&
+		refused 'no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
 		refused 'mtu is a number from 1 to 5, a code: .*5 is 4096' open partition add 6 --mtu 4096 &&
-		refused 'is no port GUID' open partition member add 5 "${guid[host-0003]}" host-0004 &&
+		refused 'is not a port GUID' open partition member add 5 "${guid[host-0003]}" host-0004 &&
 		refused 'allow_both_pkeys' open partition member add 5 "${guid[host-0003]}" --both &&
-		refused 'is no member' open partition member remove 5 "${guid[host-0002]}" "${guid[host-0003]}" &&
+		refused 'is not a member' open partition member remove 5 "${guid[host-0002]}" "${guid[host-0003]}" &&
 		equal "the keys of host-0003" "$(keys host-0003 1)" 0xffff &&
 		equal "the keys of host-0002" "$(keys host-0002 1)" "0x8005 0xffff"
 }
@@ -244,10 +244,10 @@ bad_file_changes_nothing() {
 	refused 'good.conf:2: ' file partition check good.conf || return 1
 	kill -HUP "${pids[file]}"
 	wait_for 20 matches 'not reloaded.*good.conf:2: ' file.log || because "the log does not say so" || return 1
-	told_event file partition 'not reloaded, the one in force stays: .*good.conf:2: ' || return 1
+	told_event file partition 'not reloaded, nothing has changed: .*good.conf:2: ' || return 1
 	equal "the keys of host-0002" "$(keys host-0002 1)" "0x7fff 0x8006" || return 1
 	rm good.conf
-	refused 'is not there any more' file config reload || return 1
+	refused 'the file is missing' file config reload || return 1
 	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6: %s=full;\n' "${guid[host-0002]}" >good.conf
 	ctl file partition check good.conf >check.out || because "a good file is refused" || return 1
 	matches '"changed": 1,' check.out || because "check says $(cat check.out)" || return 1
@@ -325,15 +325,15 @@ lost_file_opens_nothing() {
 
 	before="$(keys host-0001 1), $(keys host-0002 1)"
 	starts file host-0001 -o 'partition_config_file="god.conf"' || return 1
-	matches 'good.conf: this partition file was in force, and is missing; the last good file, of' file.log ||
+	matches 'good.conf: the partition file that was in force is missing; the last good file, of' file.log ||
 		because "the log does not say so" || return 1
 	equal "the keys of the manager and of host-0002" "$(keys host-0001 1), $(keys host-0002 1)" "$before" || return 1
 	equal "what status says" "$(status file '$_->{partitions}{source} =~ /the last good file/ ? 1 : 0')" 1 || return 1
 	stop file >/dev/null
 	starts file host-0001 -o 'partition_config_file=""' || return 1
 	wait_for 20 holds host-0002 1 0xffff || because "told to do without, host-0002 holds $(keys host-0002 1)" || return 1
-	matches 'THEY ARE TAKEN AWAY NOW.*; to have them back set .* in force here, /.*/good.conf$' file.log ||
-		because "the log does not name the file: $(grep 'TAKEN AWAY' file.log)" || return 1
+	matches 'REMOVES THESE P_KEYS NOW.*; to keep them set .* in force here, /.*/good.conf$' file.log ||
+		because "the log does not name the file: $(grep 'REMOVES THESE' file.log)" || return 1
 	stop file >/dev/null
 	starts file host-0001 -o 'partition_config_file="god.conf"' || return 1
 	equal "whether all are let in afterwards" "$(status file '$_->{partitions}{open} ? 1 : 0')" 1
@@ -352,7 +352,7 @@ keys_of_another_manager() {
 	equal "foreign keys for who has a file" "$(status other '$_->{partitions}{foreign_ports}')" 0 || return 1
 	stop other >/dev/null
 	starts anew host-0001 -o 'partition_config_file="none.conf"' || return 1
-	matches "^WARNING sm: $ports ports of this fabric hold P_Keys that this configuration does not give, 3 different ones" anew.log ||
+	matches "^WARNING sm: $ports ports hold P_Keys that this configuration does not contain, 3 different keys" anew.log ||
 		because "the log does not say so: $(grep WARNING anew.log)" || return 1
 	equal "ports that status counts" "$(status anew '$_->{partitions}{foreign_ports}')" $ports || return 1
 	equal "P_Keys that status counts" "$(status anew '$_->{partitions}{foreign_p_keys}')" 3 || return 1

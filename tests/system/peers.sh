@@ -79,12 +79,12 @@ lists_say() {
 		if [ "$1" = MASTER ]; then
 			! grep -q '^this manager' list.txt || because "the master's $list list says $(head -n 1 list.txt)"
 		else
-			matches "this manager is STANDBY; the master .* has these" <(head -n 1 list.txt) &&
+			matches "this manager is STANDBY; the MASTER .* has the registrations" <(head -n 1 list.txt) &&
 				matches 'weftctl: this manager is STANDBY' list.err
 		fi || because "$list list of a $1 begins with $(head -n 1 list.txt)" || return 1
 	done
 	[ "$1" = MASTER ] && return 0
-	matches 'STANDBY: another subnet manager has the subnet' <(told status) ||
+	matches 'STANDBY: another subnet manager is MASTER' <(told status) ||
 		because "its status says $(told status | grep '^Subnet')" || return 1
 	echo '{"version": 1, "records": []}' >empty.json
 	! told restore empty.json 2>refused.txt && matches 'this manager is STANDBY: ' refused.txt ||

@@ -106,10 +106,10 @@ all_are_there() {
 
 # One of two ways may go, the last may not.
 own_way() {
-	refused 'only ports of switches are disabled.*"leaf-02" port 1' port disable host-0003 1 &&
-		refused 'this cable is the only way to "leaf-01".*--force' port disable leaf-01 1 || return 1
+	refused 'only ports of switches can be disabled.*"leaf-02" port 1' port disable host-0003 1 &&
+		refused 'this cable is the only path to "leaf-01".*--force' port disable leaf-01 1 || return 1
 	ctl daemon port disable leaf-02 3 >done.txt || because "one of two ways is refused" || return 1
-	refused 'only way to "leaf-02"' port disable leaf-02 4 || return 1
+	refused 'only path to "leaf-02"' port disable leaf-02 4 || return 1
 	ctl daemon port disable spine-02 2 >done.txt || because "the other end of the last way is refused" || return 1
 	wait_for 10 has_status daemon '$_->{counts}{switches}' 5 || because "leaf-02 is still there" || return 1
 	ctl daemon port enable spine-02 2 >done.txt || because "it cannot be enabled" || return 1

@@ -82,7 +82,7 @@ plan() {
 		route plan --engine ftree || return 1
 	equal "the count of Sets" "$(simulator_sets)" "$before" || return 1
 	says 1 'did you mean "updn"' route plan --engine updm || return 1
-	says 1 'file refuses this fabric: .' route plan --engine file || return 1
+	says 1 'file refused the fabric: .' route plan --engine file || return 1
 	says 2 '^weftctl: --engine is missing' route plan
 }
 
@@ -90,7 +90,7 @@ engine() {
 	says 0 '^Routing     updn' route engine updn,minhop || return 1
 	matches '^This lasts, also over a restart' told.txt || because "$(cat told.txt)" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
-	answers_json '$_->{routing}{engine}, $_->{summary}' 'minhop subnet up, routes computed anew' \
+	answers_json '$_->{routing}{engine}, $_->{summary}' 'minhop subnet up, routes recomputed' \
 		route engine minhop || return 1
 	told route engine updn || because "$(cat told.err)" || return 1
 	says 1 'did you mean "ftree"' route engine ftre || return 1

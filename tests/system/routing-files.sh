@@ -53,7 +53,7 @@ names_the_absent() {
 # Not a part of it is taken: with 0x1 alone ftree would refuse.
 keeps_on_bad_file() {
 	printf '0x1\nspine-1\n' >roots
-	hang_up "not reloaded, the one in force stays: $work/roots:2: a GUID .*, not \"spine-1\"" || return 1
+	hang_up "not reloaded, nothing has changed: $work/roots:2: a GUID .*, not \"spine-1\"" || return 1
 	"$BUILD/weftctl" -s daemon.run/control.sock reroute >/dev/null 2>&1
 	routed_by ftree && still_up || because "it is $(status daemon '$_->{role}, $_->{state}')"
 }

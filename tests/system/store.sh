@@ -108,7 +108,7 @@ full_and_well() {
 	wait_for 30 is_state first degraded || because "the store is $(store first state)" || return 1
 	prlimit --pid "$child" --fsize=unlimited:unlimited
 	wait_for 30 is_state first ok || because "the store stays $(store first state)" || return 1
-	matches 'is no longer degraded' first.log || because "the log, which could not grow either, does not say so"
+	matches 'recovered: all' first.log || because "the log, which could not grow either, does not say so"
 }
 
 weftctl() { # NAME COMMAND...
@@ -132,15 +132,15 @@ saved_and_restored() {
 	equal "the LIDs that the fabric gave back" "$(store first 'records}{lid')" $((hosts + 12 - 1)) || return 1
 	sed 's/"LID": [0-9]*, "LMC": 0,/"LID": 9, "LMC": 0,/' \
 		saved.json >twice.json
-	refuses twice.json 'record [0-9]* .lid.: LID: another record has it, too \(GUID .*\); nothing was changed' || return 1
+	refuses twice.json 'record [0-9]* .lid.: LID: also in another record \(GUID .*\); nothing was changed' || return 1
 	echo '{"version": 2, "records": []}' >newer.json
-	refuses newer.json 'the document is of version 2, and this weftd knows version 1' || return 1
+	refuses newer.json 'the document has version 2, but this weftd knows version 1' || return 1
 	head -c 1000 saved.json >cut.json
 	refuses cut.json 'cut.json:[0-9]*: ' || return 1
 	refuses none.json 'none.json: ' || return 1
 	echo '{"version": 1, "records": [{"kind": "member", "JoinState": 1, "PortGUID": 5, "PortPrefix": 5,
 		"MGID": "0xff12401bffff000000000000ffffffff"}]}' >groupless.json
-	refuses groupless.json 'record 1 .member.: no such group before it \(MGID "0xff12401b.*\); nothing was changed' || return 1
+	refuses groupless.json 'record 1 .member.: its group is not before it in the document \(MGID "0xff12401b.*\); nothing was changed' || return 1
 	echo '{"version": 1, "records": []}' >empty.json
 	weftctl first restore empty.json >/dev/null || because "restore of nothing fails" || return 1
 	wait_for 30 has_broadcast_group first || because "a restore ended the broadcast group" || return 1

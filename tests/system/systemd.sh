@@ -216,7 +216,7 @@ failure_is_told() {
 # port_by_name ARGUMENT: CA:PORT as in the name of an instance.
 port_by_name() {
 	weftd named host-0001 --once -v -d "$1" || because "$(tail -n 1 named.log)" || return 1
-	matches "begins on ${1%:*} port ${1#*:}," named.log || because "it began elsewhere: $(grep begins named.log)"
+	matches "started on ${1%:*} port ${1#*:}," named.log || because "it began elsewhere: $(grep started named.log)"
 }
 
 port_is_refused() {

@@ -68,7 +68,7 @@ static void test_follows(void)
 	replica_bed_put_lid(two, 0xBAD, 77); /* what a standby had before goes */
 	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(same(one, two));
-	CU_ASSERT_TRUE(says(one, "standbys", "state", "in step"));
+	CU_ASSERT_TRUE(says(one, "standbys", "state", "in sync"));
 	CU_ASSERT_TRUE(says(two, "master", "state", "follows"));
 	CU_ASSERT_TRUE(registry_follows(two->registry));
 	for (unsigned i = 0; i < 50; i++) {
@@ -709,10 +709,10 @@ static void test_half(void)
 	replica_bed_begin(2, DURABILITY_LOCAL);
 	replica_bed_put_lid(two, 0x77, 7);
 	replica_bed_change(one, 3000);
-	for (unsigned i = 0; i < 100000 && !says(two, "master", "state", "is sent all there is");
+	for (unsigned i = 0; i < 100000 && !says(two, "master", "state", "receives the full copy");
 	     i++)
 		replica_bed_pass(50);
-	CU_ASSERT_TRUE(says(two, "master", "state", "is sent all there is"));
+	CU_ASSERT_TRUE(says(two, "master", "state", "receives the full copy"));
 	replica_bed_kill(one);
 	replica_bed_becomes(two, SM_MASTER);
 	replica_bed_pass(S);

@@ -449,12 +449,12 @@ static void test_named(void)
 	store_bed_pass(&bed, S);
 	store_bed_close(&bed, true);
 	unit_capture_end(&capture, text, sizeof(text));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "a damaged record is left out: lid, GUID 0x5\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "left out: setting, Name \"name 7\"\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "more damaged records are left out"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 of 150 records of kind \"lid\" are lost"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "damaged record dropped: lid, GUID 0x5\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "dropped: setting, Name \"name 7\"\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "more damaged records dropped"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "1 of 150 records of kind \"lid\" lost"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "partitions, M_Keys and settings are complete"));
-	for (const char *at = text; (at = strstr(at, "is left out: ")); at++)
+	for (const char *at = text; (at = strstr(at, "dropped: ")); at++)
 		lines++;
 	CU_ASSERT_EQUAL(lines, STORE_NAMED_MAX);
 	store_bed_done(&bed);

@@ -320,7 +320,7 @@ static void test_refused(void)
 		snprintf(request, sizeof(request), "{\"command\":\"capture\",\"seconds\":%s}\n",
 			 bad[i]);
 		client_say(&bed.client, request);
-		client_await(&bed.client, "--seconds is a number from 1 to 86400");
+		client_await(&bed.client, "--seconds: expected a number from 1 to 86400");
 		end();
 	}
 	begin();
@@ -328,7 +328,7 @@ static void test_refused(void)
 		fds[i] = client_connect(&bed.socket, "{\"command\":\"capture\"}\n");
 	await_captures(CAPTURES_MAX);
 	client_say(&bed.client, "{\"command\":\"capture\"}\n");
-	client_await(&bed.client, "4 captures are under way already");
+	client_await(&bed.client, "4 captures are running");
 	for (int i = 0; i < CAPTURES_MAX; i++)
 		close(fds[i]);
 	await_captures(0);

@@ -364,21 +364,21 @@ static const struct {
 	 "0x2c903000e1000\"], not text"},
 	{FIRST "alias_guids = [0x5];", "%s:2: alias_guids: row 1, \"?\": it is not text in quotes"},
 	{FIRST "alias_guids = [\"0x5: 0x6\", \"5: 0x6\"];",
-	 "%s:2: alias_guids: row 2, \"5: 0x6\": it does not begin with a port GUID, such as "
+	 "%s:2: alias_guids: row 2, \"5: 0x6\": expected a port GUID first, such as "
 	 "0x2c903000e0b72, or two with \"-\" between them"},
 	{FIRST "alias_guids = [\"0x5 0x6\"];",
-	 "%s:2: alias_guids: row 1, \"0x5 0x6\": \":\" is missing behind the port GUIDs"},
+	 "%s:2: alias_guids: row 1, \"0x5 0x6\": expected \":\" after the port GUIDs"},
 	{FIRST "alias_guids = [\"0x5:\"];",
-	 "%s:2: alias_guids: row 1, \"0x5:\": behind \":\" a GUID is expected, or two with \"-\" "
+	 "%s:2: alias_guids: row 1, \"0x5:\": expected a GUID after \":\", or two with \"-\" "
 	 "between them"},
 	{FIRST "alias_guids = [\"0x5: 0x6,0x7\"];",
-	 "%s:2: alias_guids: row 1, \"0x5: 0x6,0x7\": behind \":\" a GUID is expected, or two with "
+	 "%s:2: alias_guids: row 1, \"0x5: 0x6,0x7\": expected a GUID after \":\", or two with "
 	 "\"-\" between them"},
 	{FIRST "alias_guids = [\"0x5: 0x0\"];",
-	 "%s:2: alias_guids: row 1, \"0x5: 0x0\": behind \":\" a GUID is expected, or two with "
+	 "%s:2: alias_guids: row 1, \"0x5: 0x0\": expected a GUID after \":\", or two with "
 	 "\"-\" between them"},
 	{FIRST "alias_guids = [\"0x5: 0x10000000000000000\"];",
-	 "%s:2: alias_guids: row 1, \"0x5: 0x10000000000000000\": behind \":\" a GUID is expected, "
+	 "%s:2: alias_guids: row 1, \"0x5: 0x10000000000000000\": expected a GUID after \":\", "
 	 "or two with \"-\" between them"},
 	{FIRST "alias_guids = [\"0x6-0x5: 0x7\"];",
 	 "%s:2: alias_guids: row 1, \"0x6-0x5: 0x7\": the last GUID of a range is below the first"},
@@ -399,7 +399,7 @@ static const struct {
 	 "%s:2: routing: the list has 0 elements; expected: a list of 1..8 names"},
 	{FIRST "routing = (\"minhop\", 5);", "%s:2: routing: every name must be text in quotes"},
 	{FIRST "routing = [\"minhop\", \"dtree\"];",
-	 "%s:2: routing: there is no engine \"dtree\"; known: minhop ftree updn other"},
+	 "%s:2: routing: no engine \"dtree\"; known: minhop ftree updn other"},
 	{FIRST "routing = [\"other\", \"minhop\", \"other\"];",
 	 "%s:2: routing: \"other\" is in the list twice"},
 	{FIRST "routing = [\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\",\"minhop\","
@@ -460,7 +460,7 @@ static void test_pipe(void)
 	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), -EINVAL);
 	alarm(0);
 	CU_ASSERT_PTR_NOT_NULL(
-		strstr(error, ": it is a pipe, which could not be read again: name a file"));
+		strstr(error, ": it is a pipe, which cannot be read again (name a file)"));
 	CU_ASSERT(!unlink(path) && !rmdir(folder));
 }
 
@@ -483,8 +483,7 @@ static void test_files(void)
 	memset(large, ' ', sizeof(large));
 	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, sizeof(large)), true, error),
 			-EFBIG);
-	CU_ASSERT_PTR_NOT_NULL(
-		strstr(error, ": it is larger than 256 KiB, too large for such a file"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error, ": it is larger than the limit of 256 KiB"));
 	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, 256 * 1024), true, error), 0);
 }
 

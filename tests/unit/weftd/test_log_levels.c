@@ -75,7 +75,7 @@ static void test_texts(void)
 		log_levels_init(&bed.levels, bed.loop, bed.registry, LOG_NOTICE);
 		unit_capture_end(&capture, text, sizeof(text));
 		expect(i);
-		CU_ASSERT_EQUAL(strstr(text, "is ignored: no ") != NULL, rows[i].ignored);
+		CU_ASSERT_EQUAL(strstr(text, "ignored: unknown ") != NULL, rows[i].ignored);
 		settings_status(&bed.levels.settings, shown);
 		CU_ASSERT_EQUAL(json_array_size(shown), rows[i].text != NULL);
 		ignored = json_object_get(json_array_get(shown, 0), "ignored");
@@ -102,8 +102,10 @@ static struct {
 
 static void *client(void *arg)
 {
-	json_t *request = json_pack("{s:s,s:s*,s:s*}", "command", "log level", "room", call.room,
-				    "level", call.level);
+	/* "room" is the former name of "component". */
+	bool former = call.room && !strcmp(call.room, "sma");
+	json_t *request = json_pack("{s:s,s:s*,s:s*}", "command", "log level",
+				    former ? "room" : "component", call.room, "level", call.level);
 
 	control_call(call.path, request, NULL, NULL, &call.result, &call.error);
 	json_decref(request);
@@ -126,9 +128,9 @@ static const struct {
 	{"sm", "debug", "err,sm=debug", NULL},
 	{"sa", "debug", "err,sm=debug,sa=debug", NULL},
 	{"sm", "default", "err,sa=debug", NULL},
-	{"cellar", "debug", "err,sa=debug", "no room \"cellar\""},
-	{"sm", "loud", "err,sa=debug", "no level \"loud\""},
-	{"sm", NULL, "err,sa=debug", "no level \"\""},
+	{"cellar", "debug", "err,sa=debug", "unknown component \"cellar\""},
+	{"sm", "loud", "err,sa=debug", "unknown level \"loud\""},
+	{"sm", NULL, "err,sa=debug", "unknown level \"\""},
 	{NULL, NULL, "err,sa=debug", NULL}, /* shows them */
 	{NULL, "notice", "notice", NULL},
 	{NULL, "default", NULL, NULL},
@@ -169,8 +171,8 @@ static void expect_components(const json_t *shown)
 		for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 			other |= !strcmp(*room, others[i]);
 		for (size_t i = 0; i < json_array_size(shown); i++)
-			found |= !strcmp(json_string_value(
-						 json_object_get(json_array_get(shown, i), "room")),
+			found |= !strcmp(json_string_value(json_object_get(json_array_get(shown, i),
+									   "component")),
 					 *room);
 		CU_ASSERT_EQUAL(found, !other);
 		wanted += !other;

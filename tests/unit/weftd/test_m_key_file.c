@@ -50,12 +50,12 @@ static void test_bad(void)
 	} rows[] = {
 		{SECRET, 0640, "others may read or write it"},
 		{SECRET, 0604, "others may read or write it"},
-		{"", 0600, "no secret is in it"},
-		{"# none\n", 0600, "no secret is in it"},
-		{"# x\ntop-secret-15by\n", 0600, ":2: a secret has at least 16 bytes"},
+		{"", 0600, "the file has no secret"},
+		{"# none\n", 0600, "the file has no secret"},
+		{"# x\ntop-secret-15by\n", 0600, ":2: a secret needs at least 16 bytes"},
 		{SECRET "\n" SECRET "\n" SECRET "\n" SECRET "\n" SECRET "\n" SECRET "\n" SECRET
 			"\n" SECRET "\n" SECRET "\n",
-		 0600, ":9: there are 8 secrets already"},
+		 0600, ":9: more than 8 secrets"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

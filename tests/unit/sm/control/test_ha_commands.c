@@ -44,17 +44,19 @@ static void test_refuses(void)
 	static const struct {
 		const char *request, *words;
 	} rows[] = {
-		{"ha handover\"", "no manager is in STANDBY; there are: nobody"},
+		{"ha handover\"", "no manager is in STANDBY; found: none"},
 		{"ha handover\",\"guid\":\"0x17\"",
-		 "0x0000000000000017 shows itself as no manager"},
-		{"ha handover\",\"guid\":\"17\"", "\\\"17\\\" is no port GUID"},
-		{"ha handover\",\"guid\":\"0x17g\"", "is no port GUID"},
-		{"ha handover\",\"guid\":\"0x\"", "is no port GUID"},
-		{"ha handover\",\"guid\":17", "is no port GUID"},
-		{"ha handover\",\"guid\":\"0x11111111111111111\"", "is no port GUID"},
-		{"ha disable\"", "shows itself as no manager here; there are: nobody"},
-		{"ha enable\",\"guid\":\"0x17\"", "shows itself as no manager"},
-		{"ha discover\",\"guid\":\"\"", "is no port GUID"},
+		 "no subnet manager with GUID 0x0000000000000017 found"},
+		{"ha handover\",\"guid\":\"17\"", "\\\"17\\\" is not a port GUID"},
+		{"ha handover\",\"guid\":\"0x17g\"", "is not a port GUID"},
+		{"ha handover\",\"guid\":\"0x\"", "is not a port GUID"},
+		{"ha handover\",\"guid\":17", "is not a port GUID"},
+		{"ha handover\",\"guid\":\"0x11111111111111111\"", "is not a port GUID"},
+		{"ha disable\"",
+		 "no subnet manager with GUID 0x0000000000000000 found; found: none"},
+		{"ha enable\",\"guid\":\"0x17\"",
+		 "no subnet manager with GUID 0x0000000000000017 found"},
+		{"ha discover\",\"guid\":\"\"", "is not a port GUID"},
 	};
 	struct world *world = control_start("single:hosts=3");
 
@@ -75,7 +77,8 @@ static void test_orders(void)
 	other->sm_control_status = STATUS_INVALID_VALUE;
 	CU_ASSERT(says(world, "ha disable", "", "refuses (status 0x001c)"));
 	other->sm_control_status = STATUS_OK;
-	CU_ASSERT(says(world, "ha enable", "", "is STANDBY: only one at rest (NOTACTIVE)"));
+	CU_ASSERT(says(world, "ha enable", "",
+		       "is STANDBY: this command needs a manager in NOTACTIVE"));
 	CU_ASSERT(says(world, "ha disable", "", "\"state\":\"STANDBY\"")); /* as it says then */
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_DISABLE);
 	CU_ASSERT_EQUAL(other->sm_heard.state, SM_MASTER);
@@ -83,7 +86,8 @@ static void test_orders(void)
 	CU_ASSERT(says(world, "ha discover", "", "\"ok\":true"));
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_DISCOVER);
 	other->sm.state = SM_NOTACTIVE;
-	CU_ASSERT(says(world, "ha disable", "", "is NOTACTIVE: only one in STANDBY"));
+	CU_ASSERT(says(world, "ha disable", "",
+		       "is NOTACTIVE: this command needs a manager in STANDBY"));
 	CU_ASSERT(says(world, "ha handover", "", "is NOTACTIVE: only a STANDBY"));
 	CU_ASSERT(says(world, "ha enable", "", "\"ok\":true"));
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_STANDBY);
@@ -97,14 +101,16 @@ static void test_hands_over(void)
 	struct world *world = with_standby();
 
 	other->sm_control_status = STATUS_INVALID_VALUE;
-	CU_ASSERT(says(world, "ha handover", "", "refuses (status 0x001c), as one does that"));
+	CU_ASSERT(says(world, "ha handover", "", "refused (status 0x001c), because"));
 	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_MASTER);
 	other->sm_control_status = STATUS_OK;
 	CU_ASSERT(says(world, "ha handover", "", "\"state\":\"MASTER\""));
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_HANDOVER);
 	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_STANDBY);
-	CU_ASSERT(says(world, "ha handover", "", "this manager is STANDBY: only the MASTER"));
-	CU_ASSERT(says(world, "ha disable", "", "this manager is STANDBY: only the MASTER"));
+	CU_ASSERT(says(world, "ha handover", "",
+		       "this manager is STANDBY: run this command at the MASTER"));
+	CU_ASSERT(says(world, "ha disable", "",
+		       "this manager is STANDBY: run this command at the MASTER"));
 	control_end(world);
 }
 
@@ -130,7 +136,7 @@ static void test_stops(void)
 	CU_ASSERT_TRUE(sm_world_run(world, asked_again));
 	control_say(2, "{\"command\":\"ha handover\"}\n");
 	CU_ASSERT_TRUE(sm_world_run(world, second_answered));
-	CU_ASSERT(control_has(2, "another manager is being told something"));
+	CU_ASSERT(control_has(2, "another ha command is running"));
 	sm_world_stop(world);
 	sm_world_run(world, control_all_answered);
 	CU_ASSERT(control_has(1, "the daemon is stopping"));
@@ -286,7 +292,7 @@ static void test_goes(void)
 	CU_ASSERT_TRUE(sm_world_run(world, is_asked));
 	window_target_drop(target_of_other(world), world->sm->commands->ha);
 	CU_ASSERT_TRUE(sm_world_run(world, control_all_answered));
-	CU_ASSERT(control_has(1, "is gone"));
+	CU_ASSERT(control_has(1, "has disappeared"));
 	control_end(world);
 }
 

@@ -109,8 +109,7 @@ static void test_bound(void)
 	sm_world_run(world, four_wait); /* none can end: the worker is held */
 	control_say(CLIENTS - 1, check);
 	sm_world_run(world, last_answered);
-	CU_ASSERT(
-		control_has(CLIENTS - 1, "4 route check, quality and plan commands are under way"));
+	CU_ASSERT(control_has(CLIENTS - 1, "4 route check, quality and plan commands are running"));
 	client_hang_up(&control_bed.clients[1]); /* one of those that wait */
 	sem_post(&brake.go);
 	sm_world_run(world, control_all_answered);
@@ -212,13 +211,13 @@ static void test_refusals(void)
 		{"{\"command\":\"route plan\"}\n", "no routing engine \\\"\\\""},
 		{"{\"command\":\"route plan\",\"engine\":5}\n", "no routing engine \\\"\\\""},
 		{"{\"command\":\"route plan\",\"engine\":\"mihnop\"}\n", "did you mean"},
-		{"{\"command\":\"route plan\",\"engine\":\"file\"}\n", "refuses this fabric: "},
-		{"{\"command\":\"route engine\"}\n", "needs the names"},
+		{"{\"command\":\"route plan\",\"engine\":\"file\"}\n", "refused the fabric: "},
+		{"{\"command\":\"route engine\"}\n", "needs one or more names"},
 		{"{\"command\":\"route engine\",\"engines\":\"minhop,\"}\n", "no routing engine"},
 		{"{\"command\":\"route engine\",\"engines\":\"file\"}\n", "the sweep failed: "},
 		{"{\"command\":\"route engine\",\"engines\":\"default,minhop\"}\n",
 		 "no routing engine \\\"default\\\""},
-		{"{\"command\":\"route dump\",\"format\":\"x\"}\n", "no format \\\"x\\\""},
+		{"{\"command\":\"route dump\",\"format\":\"x\"}\n", "unknown format \\\"x\\\""},
 	};
 	struct world *world = control_start("fattree:radix=4,levels=2");
 	char before[SM_ENGINES_MAX][SM_ENGINE_NAME];

@@ -160,14 +160,14 @@ static void test_at_once(void)
 	control_say(3, "{\"command\":\"partition check\",\"name\":\"b\",\"text\":\"b=2: ALL;\"}\n");
 	sm_world_run(world, control_all_answered);
 	CU_ASSERT(control_has(0, "\"ok\":true") &&
-		  control_has(1, "there is a partition 0x0005 already"));
+		  control_has(1, "partition 0x0005 already exists"));
 	CU_ASSERT(control_has(2, "\"token\":1") && control_has(3, "\"partitions\":1"));
 	for (int i = 0; i < 4; i++)
 		leave(i);
 	control_ask(
 		world,
 		"{\"command\":\"partition check\",\"name\":\"a\",\"text\":\"ALL;\",\"token\":1}\n");
-	CU_ASSERT(control_has(0, "another file was checked meanwhile"));
+	CU_ASSERT(control_has(0, "another check of a partition file has begun"));
 	say_member(0, world, "add", "host-0002");
 	say_member(1, world, "add", "host-0003");
 	say_member(2, world, "remove", "host-0003");
@@ -185,24 +185,23 @@ static void test_refusals(void)
 	static const struct {
 		const char *request, *words;
 	} rows[] = {
-		{"{\"command\":\"partition add\"}\n", "is no P_Key"},
-		{"{\"command\":\"partition add\",\"p_key\":5}\n", "is no P_Key"},
-		{"{\"command\":\"partition add\",\"p_key\":\"0\"}\n", "is no P_Key"},
-		{"{\"command\":\"partition add\",\"p_key\":\"0x8000\"}\n", "is no P_Key"},
-		{"{\"command\":\"partition add\",\"p_key\":\"0xffff\"}\n", "is no P_Key"},
-		{"{\"command\":\"partition add\",\"p_key\":\"0x10001\"}\n", "is no P_Key"},
+		{"{\"command\":\"partition add\"}\n", "is not a P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":5}\n", "is not a P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0\"}\n", "is not a P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0x8000\"}\n", "is not a P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0xffff\"}\n", "is not a P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0x10001\"}\n", "is not a P_Key"},
 		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"mtu\":\"6\"}\n",
 		 "mtu is a number from 1 to 5"},
 		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"rate\":1}\n",
 		 "rate is a number from 2 to 24"},
 		{"{\"command\":\"partition remove\",\"p_key\":\"5\"}\n",
-		 "no partition 0x0005 was made"},
-		{"{\"command\":\"partition show\",\"p_key\":\"5\"}\n",
-		 "there is no partition 0x0005"},
-		{MEMBER("\"6\"", ",\"guids\":[\"0x1\"]"), "there is no partition 0x0006"},
-		{MEMBER("\"0x7fff\"", ""), "1 to 65536 GUIDs are expected"},
-		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\",\"2\"]"), "is no port GUID"},
-		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x0\"]"), "is no port GUID"},
+		 "no partition 0x0005 was added"},
+		{"{\"command\":\"partition show\",\"p_key\":\"5\"}\n", "no partition 0x0005"},
+		{MEMBER("\"6\"", ",\"guids\":[\"0x1\"]"), "no partition 0x0006"},
+		{MEMBER("\"0x7fff\"", ""), "expected 1 to 65536 GUIDs"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\",\"2\"]"), "is not a port GUID"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x0\"]"), "is not a port GUID"},
 		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"both\":true"), "allow_both_pkeys"},
 		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"full\":true,\"limited\":true"),
 		 "one of --full"},

@@ -149,10 +149,10 @@ static void test_strangers_are_told(void)
 	} rows[] = {
 		{SM_MASTER, 0, true, NULL}, /* who does not show his key */
 		{SM_MASTER, SM_KEY_DEFAULT, true, NULL},
-		{SM_MASTER, 4711, true, "has another SM_Key"},
+		{SM_MASTER, 4711, true, "its SM_Key differs"},
 		{SM_MASTER, SM_KEY_DEFAULT, false, "is not in allowed_sm_guids"},
-		{4, SM_KEY_DEFAULT, true, "says of itself what cannot be"},
-		{15, SM_KEY_DEFAULT, true, "says of itself what cannot be"},
+		{4, SM_KEY_DEFAULT, true, "its SMInfo is impossible"},
+		{15, SM_KEY_DEFAULT, true, "its SMInfo is impossible"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -186,7 +186,7 @@ static void test_master_loses_trust(void)
 		else
 			other->sm.sm_key = 4711;
 		CU_ASSERT_TRUE(sm_world_run(world, is_master));
-		CU_ASSERT_TRUE(has_told(how ? "what cannot be" : "has another SM_Key"));
+		CU_ASSERT_TRUE(has_told(how ? "its SMInfo is impossible" : "its SM_Key differs"));
 		log_watch(NULL, NULL);
 		sm_world_free(world);
 	}
@@ -201,9 +201,9 @@ static void test_forgers_are_told(void)
 		const char *named; /* whose GUID he gives; it comes from host-3 */
 		const char *what;
 	} rows[] = {
-		{4711, "host-2", "with another SM_Key: refused"},
-		{SM_KEY_DEFAULT, "host-2", "gives orders as though it were manager"},
-		{SM_KEY_DEFAULT, "host-3", "offers mastership that is not its own: refused"},
+		{4711, "host-2", "its SM_Key differs"},
+		{SM_KEY_DEFAULT, "host-2", "it claims to be manager"},
+		{SM_KEY_DEFAULT, "host-3", "refused the handover from manager"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -253,7 +253,7 @@ static void test_orders_of_no_master_are_told(void)
 		sender.state = rows[i].state;
 		CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, rows[i].control, &sender, &answer),
 				rows[i].told ? STATUS_INVALID_VALUE : STATUS_OK);
-		CU_ASSERT_EQUAL(has_told("but is not MASTER: refused"), rows[i].told);
+		CU_ASSERT_EQUAL(has_told("that manager is not MASTER"), rows[i].told);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		sm_world_free(world);
 	}
@@ -261,7 +261,7 @@ static void test_orders_of_no_master_are_told(void)
 	sender.state = SM_STANDBY;
 	for (unsigned i = 0; i < 50; i++) { /* nobody can fill the log so */
 		managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
-		told += has_told("but is not MASTER: refused");
+		told += has_told("that manager is not MASTER");
 	}
 	CU_ASSERT(told > 0 && told < 10);
 	log_watch(NULL, NULL);

@@ -371,7 +371,7 @@ static void test_kept_file(void)
 		CU_ASSERT_TRUE(has_keys(policy, 0x7FFF, 0x8001));
 		problem = policy_problem(policy);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(problem);
-		CU_ASSERT_PTR_NOT_NULL(strstr(problem, i ? "f: this partition file was in force"
+		CU_ASSERT_PTR_NOT_NULL(strstr(problem, i ? "f: the partition file that was in force"
 							 : "f:1: why; the last good file, of "));
 		free(problem);
 	}
@@ -484,8 +484,8 @@ static void test_other_file_than_the_master(void)
 	/* The master reads another one, which is none. */
 	setting_put(world->registry, "partition digest", "0x0000000000000000");
 	partition_kept_clear(world->registry);
-	CU_ASSERT_FALSE(told_of(policy, "", "is the same as the master's"));
-	CU_ASSERT_TRUE(told_of(policy, NULL, "is the same as the master's"));
+	CU_ASSERT_FALSE(told_of(policy, "", "is now equal to the master's"));
+	CU_ASSERT_TRUE(told_of(policy, NULL, "is now equal to the master's"));
 	setting_put(world->registry, "partition digest", NULL); /* one of an earlier version */
 	CU_ASSERT_FALSE(told_of(policy, "a=1:ALL;", "differs from the master"));
 	setting_put(world->registry, "partition digest", master);
@@ -821,7 +821,7 @@ static void come_to(const char *file, const char *former, bool run_time, bool fo
 
 static bool is_told(const char *text)
 {
-	return strstr(text, "P_Keys that this configuration does not give");
+	return strstr(text, "P_Keys that this configuration does not contain");
 }
 
 /* Who comes without any definition says what it is about to take away, once, before it does; who
@@ -831,11 +831,12 @@ static void test_foreign(void)
 	char text[2048];
 
 	come_to(NULL, NULL, false, true, text, sizeof(text));
-	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(text, "2 ports of this fabric hold P_Keys that this "
-						  "configuration does not give, 3 different ones"));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(strstr(text,
+					    "2 ports hold P_Keys that this "
+					    "configuration does not contain, 3 different keys"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "(\"host-0002\" port 1: 0x8005, 0x0006)"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "bring the partitions.conf"));
-	CU_ASSERT_PTR_EQUAL(strstr(strstr(text, "TAKEN AWAY") + 1, "TAKEN AWAY"), NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "use the partitions.conf"));
+	CU_ASSERT_PTR_EQUAL(strstr(strstr(text, "REMOVES THESE") + 1, "REMOVES THESE"), NULL);
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 2);
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.keys, 3);
 	CU_ASSERT_EQUAL(key_sets, 2);
@@ -848,7 +849,7 @@ static void test_foreign(void)
 	come_to(NULL, "/etc/weft/old.conf", false, true, text, sizeof(text));
 	CU_ASSERT_TRUE(is_told(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "in force here, /etc/weft/old.conf"));
-	CU_ASSERT_PTR_NULL(strstr(text, "bring the partitions.conf"));
+	CU_ASSERT_PTR_NULL(strstr(text, "use the partitions.conf"));
 	CU_ASSERT_EQUAL(key_sets, 2);
 	sm_world_free(world);
 

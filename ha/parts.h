@@ -142,35 +142,54 @@ struct replica {
 	struct follow follow;
 };
 
+/* The present role of this manager. */
 enum sm_state replica_own_role(const struct replica *replica);
-bool replica_may_follow(const struct replica *replica); /* its role is such */
-/* Sends what is in out. */
+/* Whether the role of this manager allows it to follow a master. */
+bool replica_may_follow(const struct replica *replica);
+/* Sends the frames in replica->out. */
 void replica_send(struct replica *replica, struct stream *stream);
+/* Sends HELLO with this history and its last number; see struct hello. */
 void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
 		   uint64_t number);
 
-/* By GUID: struct table_cache_row, allocated. */
-struct table_cache_row *tables_row(struct map *tables, guid_t guid); /* made now if there is none */
+/* The row of a switch by its GUID; created if missing, and owned by the map. */
+struct table_cache_row *tables_row(struct map *tables, guid_t guid);
+/* Frees all rows. */
 void tables_clear(struct map *tables);
 
-/* replica_lead.c */
+/* Listens on ha_listen, if it is set. Returns 0, or -errno with the reason in why. */
 int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE]);
+/* This manager became MASTER: serves standbys from now on, if ha_listen is set. */
 void lead_begin(struct replica *replica);
-void lead_end(struct replica *replica); /* harmless when it does not lead */
+/* Ends all sessions with standbys; harmless if there are none. */
+void lead_end(struct replica *replica);
+/* Frees everything, also without lead_end(). */
 void lead_done(struct replica *replica);
+/* Forwarding tables may have changed: sends them to all standbys. */
 void lead_touch_tables(struct replica *replica);
+/* Whether the standby with this GUID is in sync. */
 bool lead_in_step(const struct replica *replica, guid_t guid);
+/* Only multicast tables may have changed: sends them with a longer delay. */
 void lead_touch_mft(struct replica *replica);
+/* The standbys for ha status; a new reference. */
 json_t *lead_status(const struct replica *replica);
 
-/* replica_follow.c */
+/* Prepares a standby that follows no master yet. */
 void follow_init(struct replica *replica);
+/* Whether this standby has all that its master has, or there is no master to copy from; see
+ * replica_ready(). */
 bool follow_ready(const struct follow *follow);
+/* Whether this standby has all acknowledged changes, as replica_has_all(). */
 bool follow_has_all(const struct replica *replica);
-void follow_look(struct replica *replica); /* for a master, soon */
-void follow_end(struct replica *replica);  /* what is whole takes effect, all else is forgotten */
+/* Looks for a master among ha_peers soon. */
+void follow_look(struct replica *replica);
+/* Ends following: complete batches take effect, the others are dropped. */
+void follow_end(struct replica *replica);
+/* Frees everything. */
 void follow_done(struct replica *replica);
+/* Moves the tables of the former master into the table cache. */
 void follow_give_tables(struct replica *replica, struct table_cache *cache);
+/* The master and the peers for ha status; a new reference. */
 json_t *follow_status(const struct replica *replica);
 
 #endif

@@ -58,28 +58,36 @@ struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
 			    const struct store *store, const guid_t *own,
 			    const struct replica_options *options,
 			    const struct replica_owner *owner, char why[STREAM_WHY_SIZE]);
-void replica_stop(struct replica *replica); /* says good-bye; before the store is flushed */
-void replica_free(struct replica *replica); /* NULL is harmless, here and below */
+/* Ends all connections cleanly; call it before store_flush(). */
+void replica_stop(struct replica *replica);
+/* NULL is harmless here and in the functions below. */
+void replica_free(struct replica *replica);
 
-/* The role, or the MASTER, is another one. Who becomes MASTER has in table cache afterwards what
- * the master before has told of tables. */
+/* The role or the MASTER has changed. A manager that becomes MASTER gets the tables of the
+ * former master into cache. */
 void replica_role(struct replica *replica, struct table_cache *cache);
-/* It is locked out: whoever is MASTER of those it may follow has the keys. */
+/* This manager cannot read the fabric for lack of M_Keys: gets them from the MASTER among its
+ * ha_peers. */
 void replica_seek(struct replica *replica);
-/* Whether a standby has what its master has, as far as it can be had: then it may take over from
- * one that is alive. */
+/* Whether a standby has all that its master has, as far as possible, so that it may accept a
+ * handover. */
 bool replica_ready(const struct replica *replica);
-/* Whether standbys are kept, and this manager is none that has what is registered. */
+/* Whether this manager has standbys to keep, and the manager with this GUID lacks registrations;
+ * GUID 0: whether it has standbys to keep at all. */
 bool replica_lacks(const struct replica *replica, guid_t guid);
-/* Whether one that takes over has all that the master has acknowledged, for durability is by the
- * standby, and it was in step until the master was lost, or is now. Before replica_role(). */
+/* Whether a manager that takes over has all changes that the master acknowledged: durability is
+ * "standby", and it was in sync until it lost the master, or is now. Call it before
+ * replica_role(). */
 bool replica_has_all(const struct replica *replica);
-/* Tables may have changed: standbys are told; not as soon where those of multicast alone did. */
+/* Forwarding tables may have changed: the standbys get them soon. */
 void replica_touch_tables(struct replica *replica);
+/* Only multicast tables may have changed: the standbys get them with a longer delay. */
 void replica_touch_mft(struct replica *replica);
 
+/* Adds the commands of the replication to the control socket. */
 void replica_register_commands(struct replica *replica, struct control *control);
-json_t *replica_status(const struct replica *replica); /* a new reference */
+/* For ha status; a new reference. */
+json_t *replica_status(const struct replica *replica);
 /* How many peers were refused since the start: a new reference. */
 json_t *replica_refusals(const struct replica *replica);
 

@@ -56,11 +56,15 @@ struct frame_out {
 	uint8_t bytes[FRAME_HEAD_SIZE + FRAME_BODY_MAX];
 };
 
+/* Begins a frame of this type in an empty buffer. */
 void frame_begin(struct frame_out *out, enum frame_type type);
+/* Appends a number of 8 bytes to the body. */
 void frame_number(struct frame_out *out, uint64_t number);
+/* Appends bytes to the body; the sum must fit FRAME_BODY_MAX. */
 void frame_bytes(struct frame_out *out, const void *bytes, size_t size);
-/* Room for so many bytes, which are to be written now. */
+/* Extends the body by size bytes, which the caller must fill now. */
 uint8_t *frame_room(struct frame_out *out, size_t size);
+/* Completes the head: out->bytes and out->size are ready to send. */
 void frame_end(struct frame_out *out);
 
 /* Reading: what has come of a frame that is not whole yet. */
@@ -69,9 +73,9 @@ struct frame_in {
 	uint8_t bytes[FRAME_HEAD_SIZE + FRAME_BODY_MAX];
 };
 
-/* Takes bytes as they come, and calls take() for each frame as soon as it is whole, until that
- * returns false. The body of a frame has a size that its type may have, and is never empty.
- * -EPROTO: a head has no such type or size; nothing after it can be understood. */
+/* Takes received bytes and calls take() for each complete frame, until take() returns false. A
+ * body has a size that is valid for its type, and is never empty. -EPROTO: a head has an invalid
+ * type or size; the rest of the stream is then lost. */
 int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
 	       bool (*take)(void *ctx, const struct frame *frame), void *ctx);
 
@@ -86,12 +90,13 @@ struct hello {
 	char config[FRAME_CONFIG_MAX];
 };
 
+/* Writes a whole HELLO frame to out. */
 void hello_put(struct frame_out *out, const struct hello *hello);
-/* 0, or -errno and why in words: -EPROTONOSUPPORT: the other one is of another version; -EPROTO: it
- * is no weftd. */
+/* Returns 0, or -errno with the reason in why: -EPROTONOSUPPORT for another version, -EPROTO if
+ * the peer is not a weftd. */
 int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY_SIZE]);
-/* What is first different between two configurations, ours and theirs, and of that rather what they
- * have to agree on (must); false: nothing is. */
+/* Finds the first difference of two configurations; a line that must agree has precedence
+ * (must). False: they are equal. */
 bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FRAME_WHY_SIZE]);
 
 /* RECORDS and CHANGES */

@@ -165,17 +165,23 @@ struct sm {
 	bool stopped;
 };
 
-/* sweep.c */
+/* Prepares the sweep; the trigger starts the first one. */
 void sweep_init(struct sm *sm);
-void sweep_stop(struct sm *sm); /* answers who waits, asks for nothing more */
+/* Answers the waiting requests, and starts nothing more. */
+void sweep_stop(struct sm *sm);
+/* Frees what a sweep left under way. */
 void sweep_done(struct sm *sm);
-/* Also drops its references, those to earlier routes included; NULL is harmless. */
+/* Also returns its references, with those to earlier routes. NULL is harmless. */
 void route_job_free(struct route_job *routing);
-void sweep_begin(void *arg); /* the trigger's call: starts what is wanted; arg is the sm */
-/* waiter->ended is called at the end of the next sweep that begins from now on. */
+/* Starts the sweep that the trigger wants; called by the trigger, arg is the sm. */
+void sweep_begin(void *arg);
+/* Calls waiter->ended at the end of the next sweep that begins from now on. */
 void sweep_wait(struct sm *sm, struct sweep_waiter *waiter);
+/* Whether a sweep is in its phase elect, which surveys the other managers. */
 bool sweep_is_electing(const struct sm *sm);
+/* The reason why this manager is not MASTER; static text. */
 const char *sweep_why_not_master(const struct sm *sm);
+/* light, switches or heavy; static text. */
 const char *sweep_kind_name(enum discover_kind kind);
 
 /* traps.c: the end port with this source LID, which it has or is about to get; NULL: no known port
@@ -188,13 +194,16 @@ struct smp_rx_request { /* one request from outside */
 	const struct mad_header *header;
 	const uint8_t *mad;
 };
+/* Registers the handlers of SMPs that arrive as requests: traps, SMInfo and the others. */
 void sm_rx_init(struct sm *sm);
 
-/* publish.c */
+/* Prepares the views that show new P_Keys. */
 void publish_init(struct sm *sm);
+/* Publishes no further view of new P_Keys. */
 void publish_stop(struct sm *sm);
+/* Also cancels deferred calls. */
 void publish_done(struct sm *sm);
-/* Publishes this snapshot with the routes in force; takes over the reference. */
+/* Publishes this snapshot with the routes in force. Takes over the reference. */
 void publish_snapshot(struct sm *sm, struct snapshot *snapshot);
 /* Withdraws the view: this manager is not MASTER. */
 void publish_nothing(struct sm *sm);

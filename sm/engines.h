@@ -21,20 +21,22 @@ struct engines {
 	struct settings settings;
 };
 
-/* Takes sm->options.engines as what is configured. */
+/* Takes sm->options.engines as the configured chain. */
 void engines_init(struct sm *sm);
+/* Ends the run-time setting of the engines. */
 void engines_done(struct sm *sm);
-/* sm->options is new. */
+/* sm->options has changed. */
 void engines_configured(struct sm *sm);
 
-/* From now on this chain counts, "default" for the configured one, until engines_tried() says
- * whether it is to stay; a sweep that computes by it is asked for. False, and why: it is none, and
- * nothing was changed. */
+/* Uses this chain from now on ("default": the configured chain), until engines_tried() decides
+ * whether it stays, and requests a sweep that computes routes with it. False, with the reason in
+ * why: the chain is invalid, and nothing changed. */
 bool engines_try(struct sm *sm, const char *text, char why[SETTING_WHY_SIZE]);
-/* stays: it is in the registry then, or the setting is cleared. */
+/* stays: stores the tried chain in the registry, or clears the setting for "default". Otherwise
+ * the chain before is in force again. */
 void engines_tried(struct sm *sm, bool stays);
 
-/* No such engine: why says so, with the name that was perhaps meant. */
+/* Whether there is such an engine. If not, why has the reason, with a similar name. */
 bool engine_is_known(const char *name, char why[SETTING_WHY_SIZE]);
 
 #endif

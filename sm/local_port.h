@@ -23,8 +23,11 @@ struct local_port {
 	unsigned downs; /* so many times in a row its link was down */
 };
 
+/* Prepares the watch of the port on which this manager runs. */
 void local_port_init(struct sm *sm);
+/* Reads the local port twice a second from now on. */
 void local_port_start(struct sm *sm);
-void local_port_done(struct sm *sm); /* also stops it; harmless when it does not run */
+/* Stops the watch; harmless if it does not run. */
+void local_port_done(struct sm *sm);
 
 #endif

@@ -43,11 +43,13 @@ struct port_events {
 /* events, registry and options stay the caller's. */
 void port_events_init(struct port_events *port_events, struct loop *loop, struct event_hub *events,
 		      struct registry *registry, const struct sm_options *options);
+/* Frees everything; no event is raised any more. */
 void port_events_done(struct port_events *port_events);
-/* after is published, or the view was withdrawn (NULL); before is what was there. */
+/* after was published in place of before; NULL: no view. Raises events for ports that
+ * disappeared. */
 void port_events_published(struct port_events *port_events, const struct view *before,
 			   const struct view *after);
-/* A sweep has ended: who came and is ACTIVE is told of. */
+/* A sweep has ended: raises events for new ports that are ACTIVE. */
 void port_events_settled(struct port_events *port_events, const struct fabric *fabric);
 
 #endif

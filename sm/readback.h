@@ -49,8 +49,11 @@ struct readback {
 	struct log_limit limit;
 };
 
+/* Prepares the readback; it does not run yet. */
 void readback_init(struct sm *sm);
-void readback_start(struct sm *sm); /* harmless when it runs; asks again for the interval */
+/* Runs the readback with the configured interval; harmless if it runs already. */
+void readback_start(struct sm *sm);
+/* Stops the readback. */
 void readback_done(struct sm *sm);
 
 #endif

@@ -23,27 +23,29 @@
 
 struct sm;
 
-/* registry and events are the manager's, which both halves meet in, and outlive both. */
+/* Everything but options is borrowed and must outlive it; registry and events are shared with
+ * the SA. */
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 		  struct txn_table *txns, struct registry *registry, struct event_hub *events,
 		  const struct sm_options *options);
+/* Frees the subnet manager; call sm_stop() first. */
 void sm_free(struct sm *sm);
-/* Begins: the first sweep is asked for. */
+/* Requests the first sweep. */
 void sm_start(struct sm *sm);
-/* Leaves cleanly: IsSM is taken away, what is under way is dropped. */
+/* Leaves the subnet cleanly: hands over if possible, clears IsSM, and drops all work under way. */
 void sm_stop(struct sm *sm);
-/* What switches hold is kept in a file in dir, written by jobs of pool, and read now; before
- * sm_start(). The pool may end before sm does: then sm_flush_tables() writes what is still to be
- * written. */
+/* Keeps a cache of the tables of switches in a file in dir, written by jobs of pool, and reads
+ * it now. Call it before sm_start(). If the pool ends before sm, sm_flush_tables() writes the
+ * rest. */
 void sm_keep_tables(struct sm *sm, struct work_pool *pool, const char *dir);
+/* Writes the pending changes of the table cache now. */
 void sm_flush_tables(struct sm *sm);
-/* Keeps standbys up to date, or follows a master, over carrier; before sm_start(), after
- * sm_keep_tables(). carrier outlives sm, store may end after sm_stop(). 0, or -EADDRNOTAVAIL and
- * the reason in why: it cannot listen. */
+/* Keeps standbys in sync, or follows a master, over carrier. Call it after sm_keep_tables() and
+ * before sm_start(). carrier must outlive sm; store may end after sm_stop(). Returns 0, or
+ * -EADDRNOTAVAIL with the reason in why if it cannot listen. */
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE]);
-/* Applies what can change at run time (all but standby_only); the next sweep uses it, and one is
- * asked for. */
+/* Applies all options that can change at run time (all but standby_only), and requests a sweep. */
 void sm_set_options(struct sm *sm, const struct sm_options *options);
 
 /* Takes over the partitions of the file: NULL unless source is PARTITIONS_FILE. A MASTER applies
@@ -58,53 +60,56 @@ bool sm_knows_partition_file(const struct sm *sm);
 bool sm_partitions_frozen(const struct sm *sm);
 /* The problem that an administrator must solve, with its remedy, for free(); NULL: none. */
 char *sm_partition_problem(const struct sm *sm);
-/* fn(ctx) is called when the groups that partitions have may have changed; sm_groups() gives those
- * that there are to be, without MLID and life time, *out for free(). */
+/* Calls fn(ctx) when the multicast groups of partitions may have changed; see sm_groups(). */
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx);
+/* The multicast groups that partitions need, without MLID and life time. The caller frees *out. */
 size_t sm_groups(const struct sm *sm, struct group_entry **out);
 
-/* What files tell routing engines, for snapshots to come; NULL: nothing. Takes a reference of its
- * own, and asks for no sweep: sm_set_options() does, or sm_start(). */
+/* Input files of routing engines, for snapshots from now on; NULL: none. Takes a reference.
+ * Requests no sweep: sm_set_options() or sm_start() follows. */
 void sm_set_route_options(struct sm *sm, struct route_options *options);
-/* The administrator's names of nodes; as fabric_set_names(). */
+/* The names of nodes in the administrator's file; as fabric_set_names(). */
 void sm_set_node_names(struct sm *sm, struct map *names);
 
-/* The slot the view is published to: NULL while not MASTER or before the first sweep's end. */
+/* The place of the published view, which is NULL before the end of the first sweep and while
+ * this manager is not MASTER. */
 struct view *const *sm_view(const struct sm *sm);
-/* Whether it is MASTER; then there is a view, or one will come. */
+/* Whether this manager is MASTER: then there is a view, or will be. */
 bool sm_is_master(const struct sm *sm);
 
-/* That of its own port; LID_NONE: it has none yet. */
+/* The LID of the local port; LID_NONE: it has none yet. */
 lid_t sm_lid(const struct sm *sm);
 
-/* NULL when it is MASTER. Else what is registered here may be old: an object of role and text, one
- * line for people; a new reference. */
+/* NULL if this manager is MASTER. Otherwise its registrations may be out of date: an object with
+ * role and text, a new reference. */
 json_t *sm_standing(const struct sm *sm);
 
 /* The multicast tree of an MLID as it should be: a copy, whose masks the caller frees, and a
  * reference to the snapshot that its indexes belong to. False: it has none. */
 struct mcast_tree;
+/* The multicast tree that an MLID should have: a copy, whose masks the caller frees, and a
+ * reference to the snapshot to which its indexes belong. False: the MLID has no tree. */
 bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct snapshot **snapshot);
 
-/* Whether the partitions in force give the port of this GUID a key of this partition, whatever its
- * table holds yet. */
+/* Whether the partitions in force give the port with this GUID a P_Key of this partition,
+ * whatever its table holds. */
 bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key);
 /* Reasons for or against this GUID as an alias of this port. */
 enum alias_claim sm_alias_claim(const struct sm *sm, guid_t port_guid, guid_t guid);
 /* How this alias of a port is granted. */
 enum alias_grant sm_alias_grant(const struct sm *sm, const struct alias_entry *alias);
 
-/* What the switch of this NodeGUID should hold of multicast, and what it does; until something
- * changes. NULL: nothing is known, or there is no such switch. */
+/* The multicast tables that the switch with this NodeGUID should hold and holds; borrowed until
+ * something changes. NULL: unknown. */
 const struct mft *sm_mft(const struct sm *sm, guid_t guid);
 
-/* Called at the end of each sweep: error 0 and one line that says how it stands, or -errno and the
- * reason in words (--once exits with it; sd_notify tells it); again: the next sweep follows soon,
- * since something failed or changed meanwhile. */
+/* Calls fn at the end of each sweep: error 0 and a line with the result, or -errno and the
+ * reason. again: another sweep follows soon, because of a failure or a change. --once exits with
+ * this error, and sd_notify reports the text. */
 void sm_on_report(struct sm *sm, void (*fn)(void *ctx, int error, bool again, const char *text),
 		  void *ctx);
 
-/* How many SMPs with wrong M_Keys came from this end port, as traps 256 tell. */
+/* Number of traps 256 that name this end port as the sender of SMPs with a wrong M_Key. */
 uint64_t sm_m_key_violations(const struct sm *sm, guid_t port_guid);
 
 #endif

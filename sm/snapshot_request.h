@@ -32,15 +32,17 @@ struct snapshot_request {
 	bool as_found, stopped;
 };
 
+/* fabric must outlive it. */
 void snapshot_request_init(struct snapshot_request *snapshot_request, struct loop *loop,
 			   struct fabric *fabric);
-/* Frees what nobody has any more: others give back references at any time, and the last one is the
- * snapshot's, for to free a snapshot takes some turns, too. */
+/* Frees unused snapshots, in slices. It holds the last reference itself, so that returning a
+ * reference is cheap. */
 void snapshot_request_tidy(struct snapshot_request *snapshot_request);
-void snapshot_request_stop(
-	struct snapshot_request *snapshot_request); /* tells who waits, and who comes later */
+/* Calls all waiters without a snapshot, and so all later ones. */
+void snapshot_request_stop(struct snapshot_request *snapshot_request);
+/* Frees all snapshots. */
 void snapshot_request_done(struct snapshot_request *snapshot_request);
-/* Calls fn now or later. as_found: see struct freeze. */
+/* Calls fn with a snapshot of the present fabric, now or later. as_found: see struct freeze. */
 void snapshot_request_take(struct snapshot_request *snapshot_request, struct snapshot_waiter *wait,
 			   bool as_found, snapshot_fn *fn, void *ctx);
 

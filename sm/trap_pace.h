@@ -27,7 +27,9 @@ struct trap_pace {
 	struct map senders; /* by PortGUID */
 };
 
+/* Prepares an empty table of senders. */
 void trap_pace_init(struct trap_pace *pace, struct sm *sm);
+/* Frees all senders with their timers. */
 void trap_pace_done(struct trap_pace *pace);
 /* Requests a read of a port that sent trap number; what: enum discover_look. The read finds the
  * port by its GUID, so the port may be freed before. */

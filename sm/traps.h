@@ -11,9 +11,11 @@
 /* Of one port so many traps are told to subscribers at once, and one more in each interval. */
 enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
 
+/* Prepares the limits of log lines and of reads that traps cause. */
 void traps_init(struct sm *sm);
+/* Frees the state of all senders. */
 void traps_done(struct sm *sm);
-/* A Trap(Notice) came; request is borrowed. */
+/* Handles a received Trap(Notice); request is borrowed. */
 void traps_receive(struct sm *sm, const struct smp_rx_request *request);
 
 #endif

@@ -42,20 +42,26 @@ struct trigger {
 	unsigned merged;		  /* how many came after it */
 };
 
-/* fn(arg) is called, deferred, when a sweep should begin; it takes what is wanted and calls
- * trigger_take(). */
+/* Calls fn(arg), deferred, when a sweep should begin; fn calls trigger_take(). */
 void trigger_init(struct trigger *trigger, struct loop *loop, loop_fn *fn, void *arg);
+/* Drops all requests. */
 void trigger_done(struct trigger *trigger);
 
+/* Requests a light sweep. All requests until trigger_take() are merged; reason is that of the
+ * first one, copied. */
 void trigger_light(struct trigger *trigger, const char *reason);
+/* Requests a heavy sweep, which reads everything. */
 void trigger_heavy(struct trigger *trigger, const char *reason);
+/* Requests a sweep that reads this node. */
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason);
-/* Of an end port only what: LOOK_PORT, LOOK_DESCRIPTION or both. */
+/* Requests a sweep that reads this end port; what: LOOK_PORT, LOOK_DESCRIPTION or both. */
 void trigger_port(struct trigger *trigger, guid_t port_guid, uint8_t what, const char *reason);
+/* Requests a sweep that computes all routes again. */
 void trigger_reroute(struct trigger *trigger, const char *reason);
 
-/* Copies what is wanted to *out and forgets it; further ones are held until trigger_release(). */
+/* Moves the requests to *out; holds later requests until trigger_release(). */
 void trigger_take(struct trigger *trigger, struct trigger *out);
+/* A sweep has ended: acts on the requests that were held. */
 void trigger_release(struct trigger *trigger);
 
 #endif

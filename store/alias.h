@@ -43,6 +43,7 @@ const char *alias_range_text(const struct alias_range *range, char text[ALIAS_RA
 /* How this alias of the port is granted; ranges: the rows of alias_guids. */
 enum alias_grant alias_granted(const struct alias_range ranges[ALIAS_RANGES_MAX],
 			       const struct alias_entry *alias);
+/* Whether a row of alias_guids grants guid as an alias to this port. */
 bool alias_is_listed(const struct alias_range ranges[ALIAS_RANGES_MAX], guid_t port_guid,
 		     guid_t guid);
 

@@ -44,19 +44,22 @@ struct store_contents {
 	char refused_why[STORE_WHY_SIZE];
 };
 
+/* Whether records of this kind are in both files of the store. */
 bool store_kind_is_vital(unsigned kind);
 
-/* Fill *out, which is to be empty. 0, or -errno as store_db_read(). */
+/* Fills *out, which must be empty. Returns 0, or -errno as store_db_read(). */
 int store_contents_read(struct store_contents *out, struct store_db *db, char why[STORE_WHY_SIZE]);
+/* Fills *out, which must be empty, with all records of a damaged file that can be read. */
 void store_contents_salvage(struct store_contents *out, const char *path);
-/* Frees the records; what is known of the file stays. */
+/* Frees the records; the totals and counts of the file stay. */
 void store_contents_release(struct store_contents *contents);
 
-/* Whether the file has all rows that were written to it. Else what is wrong is in why. */
+/* Whether the file has all rows that were written to it. If not, why has the reason. */
 bool store_contents_whole(const struct store_contents *contents, char why[STORE_WHY_SIZE]);
-/* How many rows are good. */
+/* Number of undamaged rows. */
 uint64_t store_contents_found(const struct store_contents *contents);
-/* How many rows of a kind are not there that the file says it has; 0 where it says nothing. */
+/* Number of rows of a kind that the totals of the file have and the file lacks; 0 without
+ * totals. */
 uint64_t store_contents_missing(const struct store_contents *contents, unsigned kind);
 
 /* Which records count. */
@@ -65,6 +68,7 @@ struct store_choice {
 	const struct store_contents *more;  /* vital ones that the first lacks; or NULL */
 	bool proved;			    /* all vital ones are there */
 };
+/* Chooses the file whose vital records count; both arguments stay the caller's. */
 struct store_choice store_contents_choose(const struct store_contents *main,
 					  const struct store_contents *copy);
 

@@ -17,15 +17,16 @@ enum partition_state {
 	PARTITIONS_UNREAD,   /* the store could not be read: they may be complete when it can be */
 };
 
+/* The state that the registry holds; PARTITIONS_COMPLETE if it has no such record. */
 enum partition_state partition_state(const struct registry *registry);
-/* The state in words, with the time and the reason that were given; the registry's own, until it is
- * changed. NULL: complete. */
+/* The state as text with its time and reason; borrowed until the registry changes. NULL:
+ * complete. */
 const char *partition_state_text(const struct registry *registry);
-/* since and why: for people; why is cut at 120 bytes. Of PARTITIONS_COMPLETE neither is used. It is
- * durable when the registry says so. */
+/* Puts the state into the registry. since and why are for the administrator; why is cut at 120
+ * bytes. PARTITIONS_COMPLETE uses neither. */
 void partition_state_put(struct registry *registry, enum partition_state state, const char *since,
 			 const char *why);
-/* Whether this record is that of the state. */
+/* Whether a record of this kind is the one that holds the state. */
 bool is_partition_state(unsigned kind, const void *record);
 
 #endif

@@ -205,8 +205,9 @@ enum {
 
 struct registry;
 
-struct registry *
-registry_new(void); /* empty; every change is durable at once: see registry_keep() */
+/* An empty registry without a keeper, so that each change is durable at once. */
+struct registry *registry_new(void);
+/* Frees all records without references. */
 void registry_free(struct registry *registry);
 
 /*
@@ -217,18 +218,20 @@ void registry_free(struct registry *registry);
 /* By the members that identify a record; NULL when there is none. */
 const void *registry_find(const struct registry *registry, enum registry_kind kind,
 			  const void *key);
-/* Adds the record, or puts it in place of the one with the same key. To put what is there already
- * is no change. */
+/* Adds the record, or replaces the record with the same key. An equal record is no change.
+ * Returns the stored record. */
 const void *registry_put(struct registry *registry, enum registry_kind kind, const void *record);
-/* False when there is no such record. key may be the registry's own. */
+/* Removes the record with this key, which may be a part of the registry. False: there is none. */
 bool registry_drop(struct registry *registry, enum registry_kind kind, const void *key);
 
+/* Number of records of a kind. */
 size_t registry_count(const struct registry *registry, enum registry_kind kind);
-/* Walks: all of a kind in the order in which they were first put, or those that agree with key in
- * the members of an index. NULL at the end. The record at which a walk stands may be dropped, once
- * the next one is known; of the others none. */
+/* Walks over all records of a kind in the order of their first put (index -1, key unused), or
+ * over those that agree with key in the members of an index. NULL at the end. During a walk only
+ * the present record may be dropped, after the next one is known. */
 const void *registry_first(const struct registry *registry, enum registry_kind kind, int index,
-			   const void *key); /* index -1: all; key unused */
+			   const void *key);
+/* The record after this one in a walk that registry_first() began; NULL at the end. */
 const void *registry_next(const struct registry *registry, enum registry_kind kind, int index,
 			  const void *record);
 
@@ -242,15 +245,18 @@ struct registry_cursor {
 	const void *next;
 };
 
-/* As registry_first(), but gives nothing yet. cursor stays where it is until registry_walk_end(),
- * which the registry's end does not need to wait for. */
+/* Begins a walk that may take many turns, as registry_first(), but returns no record yet. cursor
+ * must stay in place until registry_walk_end(); the registry may be freed before. */
 void registry_walk(struct registry *registry, enum registry_kind kind, int index, const void *key,
 		   struct registry_cursor *cursor);
-const void *registry_walk_next(struct registry_cursor *cursor); /* NULL at the end */
+/* The next record of the walk; NULL at the end. */
+const void *registry_walk_next(struct registry_cursor *cursor);
+/* Ends a walk; harmless after its end. */
 void registry_walk_end(struct registry_cursor *cursor);
 
-/* A record outlives its place in the registry for as long as references are held. */
+/* Takes a reference: the record then outlives its place in the registry. */
 const void *registry_ref(const void *record);
+/* Returns a reference of registry_ref(). */
 void registry_unref(const void *record);
 
 struct registry_change {
@@ -268,29 +274,37 @@ struct registry_reader {
 	void *ctx;
 };
 
+/* Calls the reader for each change from now on; reader must stay in place until
+ * registry_unread(). */
 void registry_read(struct registry *registry, struct registry_reader *reader);
-void registry_unread(struct registry_reader *reader); /* harmless when it does not read */
+/* Ends registry_read(); harmless for a reader that does not read. */
+void registry_unread(struct registry_reader *reader);
 
 /* The number of the last change, 0 before the first. */
 uint64_t registry_number(const struct registry *registry);
 
-/* Durability. A change is durable when all who keep the registry have said that they have it;
- * where nobody keeps it, at once. Who begins to keep has all that is there already. */
+/* The parts of weftd that make changes durable. */
 enum registry_keeper { KEPT_BY_STORE, KEPT_BY_STANDBY, REGISTRY_KEEPERS };
+/* Begins or ends the duty of a keeper. A change is durable when all keepers have it; without
+ * keepers, at once. A new keeper counts as having all earlier changes. */
 void registry_keep(struct registry *registry, enum registry_keeper keeper, bool keeps);
-/* The keeper has changes up to number: calls those that wait. */
+/* The keeper has all changes up to number: calls the waiters whose changes are durable now. */
 void registry_kept(struct registry *registry, enum registry_keeper keeper, uint64_t number);
+/* Whether this keeper has the duty. */
 bool registry_keeps(const struct registry *registry, enum registry_keeper keeper);
+/* Whether all changes up to number are durable. */
 bool registry_durable(const struct registry *registry, uint64_t number);
 
-/* Between true and false changes belong together, over many turns of the loop: whoever keeps them
- * keeps all or none. Readers are told by whole() when they are all there. */
+/* Between true and false all changes form one unit, over many turns of the loop: a keeper keeps
+ * all of them or none. At the end whole() of each reader is called. */
 void registry_together(struct registry *registry, bool together);
+/* Whether such a unit of changes is open. */
 bool registry_is_together(const struct registry *registry);
 
-/* While it follows another manager's registry, whose changes are put into it as they come, nobody
- * else changes it: what follows from a change is that manager's to do. */
+/* While true, the registry copies the registry of another manager, and no other code changes it:
+ * reactions to a change are the duty of that manager. */
 void registry_follow(struct registry *registry, bool follows);
+/* Whether the registry copies another manager's. */
 bool registry_follows(const struct registry *registry);
 
 /* Embedded in who waits. */
@@ -301,8 +315,9 @@ struct registry_waiter {
 	void *ctx;
 };
 
-/* Calls durable once, when all changes up to now are; at once when they are already. */
+/* Calls durable once, when all present changes are durable; at once if they are already. */
 void registry_wait(struct registry *registry, struct registry_waiter *waiter);
-void registry_wait_cancel(struct registry_waiter *waiter); /* harmless when it does not wait */
+/* Ends registry_wait(); harmless for a waiter that does not wait. */
+void registry_wait_cancel(struct registry_waiter *waiter);
 
 #endif

@@ -30,13 +30,13 @@
 
 struct store;
 
-/* Opens weft.db in dir, which is made if it is not there, and reads it, before the loop runs. 0: it
- * may be degraded. -EBUSY, with the reason and what to do in why: another process has this file. */
+/* Opens weft.db in dir, which is created if missing, and reads it before the loop runs. Returns
+ * 0, also for a degraded store, or -EBUSY if another process has the file, with reason and
+ * remedy in why. */
 int store_open(struct loop *loop, const char *dir, struct store **out, char why[STORE_WHY_SIZE]);
 
-/* Puts what was read into the registry, all at once, for no loop runs yet, and keeps it from now
- * on. The registry outlives store_flush(); store_free() touches nothing of it but a place in its
- * lists, which its end has taken care of. */
+/* Puts the stored records into the registry at once, and keeps the registry from now on. The
+ * registry must outlive store_flush(), but not the store. */
 void store_keep(struct store *store, struct registry *registry);
 
 /* Asked, where it is given, of each record of a file that could not be read at the start and comes
@@ -44,16 +44,19 @@ void store_keep(struct store *store, struct registry *registry);
  * registry has another with the same key, which stays unless fits drops it. Else record is about to
  * be put there, and may be changed; false: it is left out. */
 typedef bool store_fits_fn(void *ctx, enum registry_kind kind, void *record, bool known);
+/* Sets the judge of records that are read late; see store_fits_fn. */
 void store_on_late(struct store *store, store_fits_fn *fits, void *ctx);
 
-/* Writes what waits, however long that takes, and ends: nothing is kept any more. */
+/* Writes all pending changes, however long that takes, and ends the store's duty as keeper. */
 void store_flush(struct store *store);
-/* Without store_flush() what waits is dropped, as when the process is killed. NULL is harmless. */
+/* Frees the store; pending changes are lost without store_flush(). NULL is harmless. */
 void store_free(struct store *store);
 
+/* The state directory; borrowed. */
 const char *store_dir(const struct store *store);
+/* Whether the store cannot be written, so that new registrations are in memory only. */
 bool store_degraded(const struct store *store);
-/* For other files in the state directory: jobs run there one after the other. NULL after
+/* For jobs on other files in the state directory, which run one after the other. NULL after
  * store_flush(). */
 struct work_pool *store_worker(const struct store *store);
 /* For weftctl status; a new reference. */

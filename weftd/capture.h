@@ -28,9 +28,10 @@ struct capture {
 	unsigned count;
 };
 
-/* txns outlives it. Nothing is looked at while nobody captures. */
+/* txns must outlive it. Without clients no MAD is inspected. */
 void capture_init(struct capture *capture, struct loop *loop, struct txn_table *txns,
 		  lid_t (*lid)(const void *ctx), const void *ctx);
+/* Adds the command capture to the control socket. */
 void capture_register(struct capture *capture, struct control *control);
 
 #endif

@@ -51,6 +51,7 @@ struct conf {
 	struct pm_options pm;
 };
 
+/* Sets all options to their defaults. */
 void conf_defaults(struct conf *conf);
 /* Reads a file and replaces the options in conf that it sets. required: a missing file is an error.
  * Returns 0, or -errno with a line "file:line: option: reason" in error; conf is then unchanged. */
@@ -119,6 +120,7 @@ struct conf_row {
 extern const struct conf_row conf_rows[];
 /* Prints the value of an option, in libconfig's form. */
 void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *out);
+/* Whether the option has different values in the two configurations. */
 bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other);
 /* The range as the pages show it: "0..15", "10..10000 ms", "normal | standby-only". */
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);

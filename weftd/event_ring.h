@@ -34,13 +34,14 @@ struct event_ring {
 	uint64_t next; /* the number that the next one gets */
 };
 
-/* room: so many of a kind are kept at most, at least 1. next: the first number. */
+/* room: maximum number of stored events of each kind, at least 1. next: the first number. */
 void event_ring_init(struct event_ring *ring, size_t room, uint64_t next);
+/* Frees all events. */
 void event_ring_done(struct event_ring *ring);
-/* Gives it a number; the texts are copied. */
+/* Stores an event under the next number; copies its texts. */
 void event_ring_add(struct event_ring *ring, const struct event_note *note);
-/* The first one that is there with this number or a higher one: the ring's own, until others are
- * added; NULL: there is none. */
+/* The first stored event with this number or a higher one; borrowed until the next
+ * event_ring_add(). NULL: there is none. */
 const struct event_note *event_ring_from(const struct event_ring *ring, uint64_t number);
 
 #endif

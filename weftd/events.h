@@ -18,15 +18,18 @@ enum { EVENTS_KEPT = 10000 /* of each kind */ };
 
 struct events;
 
-/* hub and registry outlive it; so do the requests that it is asked by. Their numbers go on from
- * those in dir (weftd/event_numbers.h), which a worker of pool writes; NULL: from 1. */
+/* hub and registry must outlive it, and so must the requests that it serves. Event numbers
+ * continue those in dir (weftd/event_numbers.h), which a worker of pool writes. dir NULL: they
+ * begin with 1. */
 struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry,
 			  const char *dir, struct work_pool *pool);
-/* After the control socket, whose clients may follow, and the pool. NULL is harmless. */
+/* Call it after the control socket, whose clients may follow events, and after the pool. NULL is
+ * harmless. */
 void events_free(struct events *events);
+/* Adds the command events to the control socket. */
 void events_register(struct events *events, struct control *control);
 
-/* The kind of event that a line with this MESSAGE_ID is; NULL: an unknown one. Pure. */
+/* The kind of event of a line with this MESSAGE_ID; NULL: an unknown MESSAGE_ID. Pure. */
 const char *event_kind_of(const char *message_id);
 
 #endif

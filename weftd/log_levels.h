@@ -15,12 +15,15 @@ struct log_levels {
 	struct settings settings;
 };
 
-/* Takes the place of log_set_level() until it is done. The registry outlives that. */
+/* Replaces log_set_level() until log_levels_done(). configured: the level of the configuration.
+ * The registry must outlive it. */
 void log_levels_init(struct log_levels *levels, struct loop *loop, struct registry *registry,
 		     int configured);
+/* Ends the setting; the levels stay as they are. */
 void log_levels_done(struct log_levels *levels);
-/* The configuration was read again. */
+/* The configuration was reloaded with this level. */
 void log_levels_configure(struct log_levels *levels, int configured);
+/* Adds the command log level to the control socket. */
 void log_levels_register(struct log_levels *levels, struct control *control);
 
 #endif

@@ -38,38 +38,48 @@ extern const struct control_command ha_commands[NUM_HA_COMMANDS];	/* commands_ha
 extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS]; /* commands_alias.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 
-/* commands_partition_check.c */
+/* Handler of partition check, which streams the changes that a file would cause. */
 void command_partition_check(void *ctx, struct control_request *request, const json_t *args);
+/* Allocates its part of sm->commands; so do the init functions below. */
 void partition_check_init(struct sm *sm);
+/* Answers the request that waits; so do the stop functions below. */
 void partition_check_stop(struct sm_commands *commands);
+/* Frees everything. The done functions below are called after the end of the worker pool. */
 void partition_check_done(struct sm_commands *commands);
 
-/* A stop function answers the requests that wait; a done function frees what is left, when the pool
- * of workers has ended. partition.c, ha.c, port.c, judge.c, route.c */
+/* Prepares the commands that wait until P_Keys are written. */
 void partition_commands_init(struct sm *sm);
+/* Answers the commands that wait for P_Keys. */
 void partition_commands_stop(struct sm_commands *commands);
+/* Prepares ha handover, disable, enable and discover; one of them runs at a time. */
 void ha_commands_init(struct sm *sm);
+/* Cancels a handover and answers its request. */
 void ha_commands_stop(struct sm_commands *commands);
+/* Frees the state of these commands. */
 void ha_commands_done(struct sm_commands *commands);
+/* Answers the port disable and enable commands that wait for a sweep. */
 void port_changes_stop(struct sm_commands *commands);
+/* Answers the route check, quality and plan commands that run. */
 void judge_stop(struct sm_commands *commands);
+/* Frees their state and their snapshots. */
 void judge_done(struct sm_commands *commands);
+/* Frees the route dump commands that run. */
 void dumps_done(struct sm_commands *commands);
 
-/* Its part of status; a new reference. commands_partition.c */
+/* The object partitions of status; a new reference. */
 json_t *partitions_json(const struct sm *sm);
 
-/* The request is answered at the end of the next sweep. */
+/* Answers the request at the end of the next sweep. */
 void wait_for_sweep(struct sm *sm, struct control_request *request);
-/* The same; the routing engines that are tried stay in force if that sweep has routes. */
+/* As wait_for_sweep(); the tried routing engines stay in force if that sweep has routes. */
 void wait_for_engines(struct sm *sm, struct control_request *request);
 
 /* Whether this manager is MASTER and has a view of the fabric; if not, ends the request with an
  * error. what: the objects that the command changes, in the plural, as in "partitions". */
 bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);
 
-/* The member "port" of a request, a number or its text: 0 to PORT_MAX; -1: it is none, or is not
- * there. */
+/* The member "port" of a request, a number or its text, from 0 to PORT_MAX. -1: missing or
+ * invalid. */
 int port_argument(const json_t *args);
 
 /* What node list shows of the node at a place (fabric/named.h), in an object that is open. */
@@ -78,12 +88,13 @@ void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer
 /* One end of a cable: a node, its port, its LID. */
 void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const char *name,
 		  struct buffer *out);
-/* The same of an end port, and of what a switch's link leads to, where it leads somewhere;
- * commands_port.c */
+/* As link_end_row(), for an end port of the snapshot. */
 void host_end_row(const struct snapshot *snapshot, int32_t index, const char *name,
 		  struct buffer *out);
+/* As link_end_row(), for the port at the other end of a switch's link, if there is one. */
 void link_peer_row(const struct snapshot *snapshot, const struct snap_link *link, const char *name,
 		   struct buffer *out);
-const char *port_state_text(const struct port_info *info); /* "ACTIVE"; commands_port.c */
+/* Such as "ACTIVE"; static text. */
+const char *port_state_text(const struct port_info *info);
 
 #endif

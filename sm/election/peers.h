@@ -25,62 +25,66 @@ struct peers_handover {
 	void *ctx;
 };
 
-/* changed(ctx, reason) is called after each change of role; noticed(ctx, astray, reason) when
- * another manager is not what the last survey met, so that the next one should come soon. astray:
- * its port is not where it was found. */
+/* Calls changed(ctx, reason) after each change of role, and noticed(ctx, astray, reason) when
+ * another manager differs from the last survey, so that a survey should follow soon. astray: its
+ * port is not where it was found. Everything is borrowed. */
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
 			void (*noticed)(void *ctx, bool astray, const char *reason), void *ctx);
+/* Frees the peers; call peers_stop() first. */
 void peers_free(struct peers *peers);
-/* Asked before mastership is taken that another one offers; NULL: it always is. The other one
- * offers it again. */
+/* Calls ready() before a handover is accepted; false answers BUSY, and the other manager repeats
+ * its offer. NULL: always ready. */
 void peers_ask_first(struct peers *peers, bool (*ready)(void *ctx));
-/* Shows IsSM (unless standby_only), begins in DISCOVERING. 0, or -errno when IsSM cannot be set. */
+/* Sets IsSM (unless standby_only) and begins in DISCOVERING. Returns 0, or -errno if IsSM cannot
+ * be set. */
 int peers_start(struct peers *peers);
-/* Leaves: a MASTER offers its role to the highest STANDBY. Takes IsSM away, stops polling. */
+/* Leaves the election: a MASTER offers mastership to the highest STANDBY. Clears IsSM and stops
+ * polling. */
 void peers_stop(struct peers *peers);
 
+/* The present role of this manager. */
 enum sm_state peers_role(const struct peers *peers);
-/* Our own port's link is down, or was: the reason says which. */
+/* The link of the local port is down, or was; reason says which. */
 void peers_port_down(struct peers *peers, const char *reason);
-/* Shows IsSM again when our port does not, although it should. */
+/* Sets IsSM again if the local port does not show it although it should. */
 void peers_show(struct peers *peers);
-/* Whether the last survey met another MASTER, which ranks lower and has not handed over yet: until
- * it has, nothing is written. */
+/* Whether the last survey found another MASTER that ranks lower and has not handed over yet:
+ * until it has, weftd writes nothing. */
 bool peers_contested(const struct peers *peers);
-/* Whether the last survey met a manager that the one before did not. */
+/* Whether the last survey found a manager that the survey before did not. */
 bool peers_met_another(const struct peers *peers);
-/* Asks every port that shows IsSM for its SMInfo, draws the consequences for the role, gives
- * mastership to a manager that ranks higher, and calls done(arg), deferred. The role may change
- * meanwhile. */
+/* Queries the SMInfo of each port with IsSM, changes the role if necessary, hands over to a
+ * manager that ranks higher, and calls done(arg), deferred. The role may change before that. */
 void peers_survey(struct peers *peers, loop_fn *done, void *arg);
 
-/* Whom the last survey met, each as it was heard last; while one is under way also those that the
- * one before met. */
+/* The managers that the last survey found, with their latest answers; during a survey also those
+ * of the survey before. */
 size_t peers_list(const struct peers *peers, const struct peer **list);
-/* In STANDBY the one that is polled, which is MASTER or is about to be; else one of the list that
- * is MASTER. NULL: none. */
+/* In STANDBY the manager that is polled, which is MASTER or about to become it; otherwise a
+ * MASTER of the list. NULL: none. */
 const struct peer *peers_master(const struct peers *peers);
-/* This manager's own SMInfo, sm_key zero. */
+/* The SMInfo of this manager, with sm_key 0. */
 void peers_own_info(const struct peers *peers, struct sm_info *info);
-/* A Set(SMInfo) came, from a LID (LID_PERMISSIVE: by a directed route) and from the port with that
- * GUID, 0 where that is not known: the status to answer with; the role may change. */
+/* Handles a Set(SMInfo) from a LID (LID_PERMISSIVE: by a directed route) and from the port with
+ * that GUID (0: unknown). Returns the status for the answer; the role may change. */
 enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
 			      lid_t from, guid_t from_guid);
-/* One at a time; copied. While the other one is MASTER this manager's priority is 0, and the other
- * one's, if it is a weftd, as high as ours was: nobody gives it back. */
+/* Hands over by command, one at a time; handover is copied. While the other manager is MASTER,
+ * the priority of this manager is 0, and a weftd takes the rank of this manager, so that
+ * mastership does not return. */
 void peers_request_handover(struct peers *peers, const struct peers_handover *handover);
-void peers_cancel_handover(
-	struct peers *peers); /* nothing is given any more; done() is not called */
-/* Sends Get(SMInfo), or Set(SMInfo) with a control packet, to the port of another manager; done is
- * called as the window's, with owner. False: no such port is known. */
+/* Cancels a requested handover without a call of done(). */
+void peers_cancel_handover(struct peers *peers);
+/* Sends Get(SMInfo), or Set(SMInfo) with a control packet, to the port of another manager, and
+ * calls done as the window does. False: there is no such port. */
 bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t control,
 		   void (*done)(void *owner, void *subject, const struct smp_request *request,
 				const struct smp_answer *answer),
 		   void *owner);
-/* Something else than SMInfo says that the master of a STANDBY is gone, as that a connection with
- * it was closed: it is asked at once, and one interval without an answer is enough. */
+/* A connection with the master was closed, so it may have ended: polls it at once, and one
+ * interval without an answer is enough. */
 void peers_master_closed(struct peers *peers);
 
 #endif

@@ -47,16 +47,18 @@ struct poll {
 	bool under_way, doubted;
 };
 
+/* Prepares a poll; calls news() for each result. Everything but loop is borrowed. */
 void poll_init(struct poll *poll, struct loop *loop, struct txn_table *txns, struct fabric *fabric,
 	       const struct sm_options *options,
 	       void (*news)(void *ctx, struct poll *poll, enum poll_news news,
 			    const struct sm_info *info),
 	       void *ctx);
-/* The first question is put one interval from now. */
+/* Polls this manager, for the first time after one interval. */
 void poll_begin(struct poll *poll, const struct peer *peer);
-/* Something says that the manager is gone: it is asked now, and one interval without an answer is
- * enough. Harmless when it is not asked at all. */
+/* The manager has probably ended: polls it now, and one interval without an answer is enough.
+ * Harmless without a poll. */
 void poll_doubt(struct poll *poll);
-void poll_end(struct poll *poll); /* harmless when none began */
+/* Ends the poll; harmless if none runs. */
+void poll_end(struct poll *poll);
 
 #endif

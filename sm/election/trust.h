@@ -35,9 +35,10 @@ struct trust {
 	struct log_limit limit;
 };
 
+/* options and own, the GUID of the local port, are borrowed. */
 void trust_init(struct trust *trust, const struct sm_options *options, const guid_t *own);
-/* Judges what the port with this GUID says (0: it is not known from which it came), and tells of
- * who is refused: doing says what he did, as in "gives orders". */
+/* Judges SMInfo from the port with this GUID (0: unknown), and logs a refusal once. doing: the
+ * event for the log line, as in "responded to the survey". */
 enum trust_why trust_judge(struct trust *trust, guid_t port_guid, lid_t lid,
 			   const struct sm_info *info, const char *doing);
 

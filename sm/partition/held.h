@@ -22,6 +22,7 @@ const struct held_keys *held_keys_get(const struct map *held, guid_t port_guid);
  * which always is a full member of the default partition. */
 void held_keys_put(struct map *held, guid_t port_guid, const struct pkey_list *table,
 		   const struct pkey_list *within, bool self);
+/* Frees all entries. */
 void held_keys_clear(struct map *held);
 
 #endif

@@ -22,6 +22,7 @@ const char *partition_kept_mark(const struct registry *registry);
 /* Keeps the name and the text of partitions (text NULL: only the name). now_s: wall clock. */
 void partition_kept_put(struct registry *registry, const struct partitions *partitions,
 			uint64_t now_s);
+/* Drops the name and the text. */
 void partition_kept_clear(struct registry *registry);
 
 /* Parses the text; when gets its date as text. The result is for partitions_free(). NULL: no text

@@ -59,27 +59,31 @@ struct keys {
 	struct log_limit limit;
 };
 
-/* All but loop are borrowed and outlive it. The fabric asks it for keys from now on. */
+/* Everything but loop is borrowed and must outlive it. The fabric gets M_Keys from it from now
+ * on. */
 void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
 	       struct fabric *fabric, const struct sm_options *options);
+/* Frees everything; the registry keeps the keys. */
 void keys_done(struct keys *keys);
 
-/* Begins the walk, where anything has changed: done(arg) is called when the registry says what each
- * port should have, maybe at once. Then keys->recorded says whether that must become durable. */
+/* Decides the M_Key of each port, if anything has changed. Calls done(arg) when the registry has
+ * all keys, possibly at once. keys->recorded then says whether the registry must become durable
+ * first. */
 void keys_settle(struct keys *keys, loop_fn *done, void *arg);
-void keys_changed(struct keys *keys); /* options were set */
+/* The options have changed. */
+void keys_changed(struct keys *keys);
 
-/* A trap 256 came from this port: counts and names the offender. */
+/* Trap 256 arrived from this port: counts the violation for its sender, and logs it. */
 void keys_violation(struct keys *keys, struct port *port, const struct notice_bad_m_key *bad);
 
-/* How often this end port did. */
+/* Number of violations by this end port. */
 uint64_t keys_violations_of(const struct keys *keys, guid_t guid);
 
 /* For weftctl keys status; a new reference, without any key. */
 json_t *keys_status(const struct keys *keys);
-/* Keys of another manager's ports, as OpenSM keeps them: what is not known of a port yet is tried.
- * Rows are [GUID, key], as text. -EINVAL and the reason, and then none of them was taken; *taken:
- * how many were new. */
+/* Takes rows [GUID, key], as text, of ports that had another manager, as OpenSM stores them.
+ * weftd tries these keys on ports whose key is not known. *taken: number of new keys. -EINVAL,
+ * with the reason in *why: no row was taken. */
 int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const char **why);
 
 #endif

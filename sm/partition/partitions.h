@@ -118,19 +118,22 @@ struct port_keys {
 	pkey_t index0; /* the partition that stands first in its table; 0: none */
 };
 
+/* Everything but loop is borrowed and must outlive it. pkeys_changed is called for each port
+ * whose P_Keys should change. */
 void policy_init(struct policy *policy, struct loop *loop, struct registry *registry,
 		 struct event_hub *events, struct fabric *fabric, policy_port_fn *pkeys_changed,
 		 void *pkeys_ctx, const struct sm_options *options);
+/* Frees everything; the registry keeps its records. */
 void policy_done(struct policy *policy);
 
 /* Takes over partitions, which are NULL unless source is PARTITIONS_FILE. A MASTER's file takes
  * effect when its text is durable. False: nothing changes. */
 bool policy_set_file(struct policy *policy, enum partition_source source,
 		     struct partitions *partitions);
-/* Whether this manager follows a master whose file says something else. */
+/* Whether this manager follows a master whose partition file differs. */
 bool policy_is_unlike(const struct policy *policy);
-/* The file that was in force before, where none is now, until the configuration that names none has
- * taken effect; or NULL. */
+/* The path of the file that was in force before, if there is none now, until that change is in
+ * force. NULL: none. */
 const char *policy_former_file(const struct policy *policy);
 /* Why the file that policy_set_file() is given next is bad, "file:line: reason"; NULL: it is not.
  */
@@ -149,52 +152,56 @@ void policy_accept(struct policy *policy);
 /* While frozen: the P_Key table of this port has been read, and is kept for it. within: the table
  * of its switch port, if that enforces partitions; or NULL. */
 void policy_hold(struct policy *policy, const struct port *port, const struct pkey_list *within);
-/* Options may have changed: everything is judged anew. */
+/* Options may have changed: judges all ports again. */
 void policy_options_changed(struct policy *policy);
-/* This manager may write, or may not any more. */
+/* Whether this manager may write P_Keys, because it is MASTER. */
 void policy_set_live(struct policy *policy, bool live);
 
-/* What an end port should have, by its GUID; type: enum node_type. */
+/* The P_Keys that an end port with this GUID should have; type: enum node_type; self: it is the
+ * local port. */
 struct port_keys policy_keys(struct policy *policy, const struct policy_file *file,
 			     guid_t port_guid, uint8_t type, bool self);
+/* The P_Keys that a port in the fabric should have; valid until the next such query. */
 struct port_keys policy_port_keys(struct policy *policy, const struct port *port);
-/* Whether the partitions give an end port, by its GUID, a key of this partition without its
- * aliases.
- */
-bool policy_is_own_member(struct policy *policy, guid_t guid, pkey_t p_key);
-/* Of a port that may not be there. */
+/* The same for the GUID of a port that may be absent. */
 struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
-/* Whether it is to have a key of this partition. While half of a document is there, which all ports
- * are looked at after, nobody is denied one. */
+/* Whether the partitions give the end port with this GUID a P_Key of this partition, its aliases
+ * not counted. */
+bool policy_is_own_member(struct policy *policy, guid_t guid, pkey_t p_key);
+/* Whether the port should have a P_Key of this partition. True for all ports while a document is
+ * half applied, because the ports are judged after it. */
 bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key);
-/* The port that has this GUID, its own or a granted alias; NULL: it is not there. */
+/* The present port with this GUID, its own or a granted alias; NULL: none. */
 struct port *policy_port(const struct policy *policy, guid_t guid);
 /* The port GUID for a granted alias; any other GUID unchanged. */
 guid_t policy_owner(const struct policy *policy, guid_t guid);
 /* Whether the file, alone or in a range, or a command names this GUID. */
 bool policy_names(const struct policy *policy, guid_t guid);
 
-/* Whether somebody is kept from somebody, so that there is something to enforce. */
+/* Whether some ports may not reach others, so that switches must enforce partitions. */
 bool policy_is_closed(const struct policy *policy);
-/* Whether there is such a partition, in the file or at run time. */
+/* The partition in the file in force; NULL: none. */
 const struct partition *policy_in_file(const struct policy *policy, pkey_t p_key);
+/* The partition that a command added; NULL: none. */
 const struct partition_entry *policy_at_run_time(const struct policy *policy, pkey_t p_key);
+/* The membership that a command added; NULL: none. */
 const struct partition_member_entry *policy_member(const struct policy *policy, pkey_t p_key,
 						   guid_t guid);
 
-/* The groups that partitions have, without MLID and life time: *out is the caller's. */
+/* The multicast groups that partitions need, without MLID and life time. The caller frees *out. */
 size_t policy_groups(const struct policy *policy, struct group_entry **out);
-/* Whether a partition of run time is to have a broadcast group and the SA has found no room for it.
- * It is asked in a turn after that of the change. */
+/* Whether a partition of run time needs a broadcast group, and the SA has no MLID for it. Valid
+ * one turn after a change. */
 bool policy_lacks_group(const struct policy *policy, pkey_t p_key);
 
-/* Judges a file before it counts. */
-struct policy_file *policy_file_new(struct partitions *partitions); /* takes over */
+/* Prepares a file before it is in force. Takes over partitions. */
+struct policy_file *policy_file_new(struct partitions *partitions);
+/* NULL is harmless. */
 void policy_file_free(struct policy_file *file);
 
-/* Whether ports are still to be told what follows from a change. */
+/* Whether ports are still to be judged after a change. */
 bool policy_is_judging(const struct policy *policy);
-/* pkeys.c: nothing is left to write at the cable of this end port, or nothing can be. */
+/* pkeys.c: all P_Keys at the cable of an end port are written, or cannot be. */
 void policy_port_settled(struct policy *policy);
 
 #endif

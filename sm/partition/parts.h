@@ -18,6 +18,7 @@ bool policy_find_source(struct policy *policy);
 bool policy_find_frozen(struct policy *policy);
 /* Does both, and logs the result. True: P_Keys of ports may have to change. */
 bool policy_judge_source(struct policy *policy);
+/* Logs policy_problem(), if there is one. */
 void policy_log_problem(const struct policy *policy);
 /* A MASTER puts the file and its digest into the registry; a standby compares the digests. */
 void policy_keep_source(struct policy *policy);

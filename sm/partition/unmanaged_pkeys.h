@@ -30,10 +30,12 @@ struct unmanaged_pkeys {
 /* fabric and policy are borrowed and outlive it. */
 void unmanaged_pkeys_init(struct unmanaged_pkeys *unmanaged, struct loop *loop,
 			  struct fabric *fabric, const struct policy *policy);
+/* Cancels the walk. */
 void unmanaged_pkeys_done(struct unmanaged_pkeys *unmanaged);
 
-/* Looks at all ports where P_Keys are about to be written for the first time, and tells: done(arg)
- * is called then, or at once. */
+/* Before P_Keys are written for the first time: counts the ports with P_Keys that are not in the
+ * configuration, and logs the result. Calls done(arg) then, or at once if there is nothing to
+ * count. */
 void unmanaged_pkeys_log(struct unmanaged_pkeys *unmanaged, loop_fn *done, void *arg);
 
 #endif

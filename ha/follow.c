@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The standby's half: finds the master among the configured peers, and puts what it sends into the
- * own registry. It believes nobody but the MASTER that the election names, and of that one only
- * what goes on where the last change ended; whatever is not so ends the connection, and the next
- * one begins with all there is.
+ * The standby's half: finds the master among the configured peers, and puts received changes into
+ * its own registry. It accepts only the MASTER that the election names, and only changes that
+ * continue where the last change ended. Any violation ends the connection, and the next one begins
+ * with a full copy.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void forget_document(struct follow *follow)
 	follow->taking = false;
 }
 
-/* What had not come whole. */
+/* An incomplete batch. */
 static void drop_parts(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
@@ -54,7 +54,7 @@ static void again(struct replica *replica)
 		loop_timer_arm(&follow->retry, pause ? RETRY_US : NEXT_US);
 }
 
-/* What is always so is told once. */
+/* A permanent state is logged once. */
 static void follow_log(struct replica *replica, int level, const char *why)
 {
 	struct follow *follow = &replica->follow;
@@ -227,7 +227,7 @@ static bool take_changes(struct replica *replica, const struct frame *frame)
 	return true;
 }
 
-/* All there is */
+/* Full copy */
 
 static bool take_snapshot(struct replica *replica, const struct frame *frame)
 {
@@ -299,8 +299,8 @@ static void follow_turn(void *arg)
 		taken(replica);
 }
 
-/* A master whose store has lost partitions says so (store/store.h). What this standby has of them
- * is not given up for that. */
+/* A master whose store has lost partitions says so (store/store.h). The standby does not give up
+ * its own partitions for that. */
 static bool lacks_what_is_here(const struct replica *replica)
 {
 	const struct registry *here = replica->registry;
@@ -366,8 +366,8 @@ static bool take_table(struct replica *replica, const struct frame *frame)
 	return true;
 }
 
-/* Groups change all the time: what a master told of multicast counts if it was followed to its end.
- */
+/* Groups change all the time: the multicast tables of a master count only if it was followed to
+ * its end. */
 void follow_give_tables(struct replica *replica, struct table_cache *cache)
 {
 	struct map *tables = &replica->follow.tables;
@@ -413,7 +413,7 @@ static void follow_greeted(struct replica *replica, const struct hello *hello)
 	follow_acknowledge(replica);
 }
 
-/* Who sees no fabric takes the one for it that says so, and knows the key. */
+/* A manager that cannot read the fabric follows any MASTER that proves the key. */
 static bool is_the_master(const struct replica *replica, guid_t guid)
 {
 	return guid == master_named(replica) ||
@@ -572,8 +572,8 @@ static void follow_retry(void *arg)
 	again(replica);
 }
 
-/* A master that none of the peers is cannot be followed: it is another program, or elsewhere. One
- * that ended the connection itself had sent all there was. */
+/* A master that is none of the peers cannot be followed: it is another program, or not
+ * configured. A master that ended the connection itself had sent all changes. */
 bool follow_ready(const struct follow *follow)
 {
 	if (!follow->num_peers || (!follow->stream && follow->tried >= follow->num_peers))
@@ -582,8 +582,8 @@ bool follow_ready(const struct follow *follow)
 	       !follow->document && follow->acked >= follow->number;
 }
 
-/* A master that waits for us answers nobody before we have what he registered, but goes on alone
- * where we are away for as long as it waits. */
+/* A master that waits for this standby acknowledges nothing that the standby lacks. It continues
+ * alone if the standby is away for as long as it waits. */
 bool follow_has_all(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;

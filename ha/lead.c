@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The master's half: a journal of the last changes, and a session for each standby that has come. A
- * session is pumped: it sends what its state has to send, frame by frame, while little waits in its
- * stream, and goes on when that has drained. So a standby that reads slowly costs a place in the
- * journal and nothing else; whom the journal has left behind is sent all there is anew.
+ * The master's half: a journal of the last changes, and a session for each standby. A session
+ * sends frame by frame while its stream has room, and continues when the stream has drained. So a
+ * slow standby costs only a place in the journal. A standby that the journal has left behind gets
+ * a full copy again.
  *
- * All there is is a walk over the registry, which takes its time, and after it the changes since it
- * began: a change that the walk has met already is made twice and comes to the same.
+ * A full copy is a walk over the registry, over many turns, and then the changes since its begin.
+ * A change that the walk has met already is applied twice, with the same result.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ enum {
 	SWITCHES_A_TURN = 2000, /* that are looked at */
 	JOURNAL_MIN = 1024,
 	JOURNAL_MAX = 262144,
-	OUT_US = 30000000, /* that one which did not come up to that is out of step */
+	OUT_US = 30000000, /* before a standby that missed it is out of sync */
 	MFT_US = 1000000,  /* from a change of groups to the rows of multicast tables */
 };
 
@@ -140,7 +140,7 @@ static void go_local(struct replica *replica, const char *why)
 	registry_keep(replica->registry, KEPT_BY_STANDBY, false);
 }
 
-/* What all that are in step have. */
+/* The last change that all standbys in sync have. */
 static void count_kept(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;
@@ -162,7 +162,7 @@ static void count_kept(struct replica *replica)
 	registry_kept(replica->registry, KEPT_BY_STANDBY, kept);
 }
 
-/* Also whether changes wait for it: whoever is not waited for may lack what is acknowledged. */
+/* Also says whether changes wait for this standby: if not, it may lack acknowledged changes. */
 static void send_heartbeat(struct session *session)
 {
 	struct replica *replica = session->replica;
@@ -201,7 +201,7 @@ static void session_overdue(void *arg)
 	}
 }
 
-/* Who was waited for in vain is not at once waited for again. */
+/* A standby that was out of sync is not in sync again at once. */
 static bool may_enter_step(const struct session *session)
 {
 	const struct replica *replica = session->replica;
@@ -274,7 +274,7 @@ static void lead_refuse(struct session *session, const char *why)
 	session_end(session);
 }
 
-/* For what no weftd would say; the peer knows the key, so it is told. */
+/* For a violation of the protocol; the peer has proved the key, so it gets the reason. */
 static void refuse_loudly(struct session *session, const char *why)
 {
 	session->replica->refusals.standbys++;
@@ -362,7 +362,7 @@ static void send_changes(struct session *session, uint64_t end)
 	}
 }
 
-/* What came since the walk began; then it is all there is as of one number. */
+/* The changes since the begin of the walk: then the copy is complete as of one number. */
 static bool send_closing(struct session *session)
 {
 	struct replica *replica = session->replica;
@@ -377,7 +377,7 @@ static bool send_closing(struct session *session)
 		send_changes(session, end < journal->complete ? end : journal->complete);
 		return true;
 	}
-	if (session->walked > journal->complete) /* a part of what belongs together was met */
+	if (session->walked > journal->complete) /* a part of one unit was met */
 		return false;
 	frame_begin(&replica->out, FRAME_WHOLE);
 	frame_number(&replica->out, session->sent);
@@ -416,8 +416,8 @@ static bool send_lft(struct session *session, const struct node *node)
 	return true;
 }
 
-/* One that changes just now is sent afterwards; one that is longer than a frame a standby reads
- * from the switch. */
+/* A table that is changing is sent later. A table that is longer than a frame is not sent: a
+ * standby reads it from the switch. */
 static bool send_mft(struct session *session, const struct node *node)
 {
 	const struct table_cache_row *sent = map_get(&session->tables, node->guid);
@@ -675,7 +675,7 @@ static void heartbeat(void *arg)
 	}
 }
 
-/* What is changed in one turn of the loop belongs together, and so does what is said to. */
+/* Changes of one turn of the loop form one batch. */
 static void lead_settle(void *arg)
 {
 	struct replica *replica = arg;
@@ -773,7 +773,7 @@ void lead_end(struct replica *replica)
 
 	if (lead->leads) {
 		lead_settle(
-			replica); /* whoever takes over has what was changed in this turn, too */
+			replica); /* a manager that takes over has the changes of this turn, too */
 		registry_unread(&lead->reader);
 		loop_defer_cancel(&lead->settle);
 		loop_timer_disarm(&lead->overdue);

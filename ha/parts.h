@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the two halves of the replica share: replica_lead.c is the master's, replica_follow.c the
- * standby's, replica.c what both need and the door to the rest of sm/. Private to these three.
+ * Shared by the two halves of the replica: lead.c is the master's half, follow.c the standby's,
+ * and replica.c has their common part and the interface for sm/. Private to these three.
  */
 #ifndef HA_PARTS_H
 #define HA_PARTS_H
@@ -15,8 +15,8 @@
 
 enum {
 	HEARTBEAT_US = 1000000, /* a master says something at least so often */
-	SILENCE_US = 5000000,	/* who has said nothing for so long is gone */
-	TAKING_US = 60000000,	/* but not while it takes all there is to its disk */
+	SILENCE_US = 5000000,	/* a peer without a frame for so long is gone */
+	TAKING_US = 60000000,	/* longer while it stores the full copy */
 	WAIT_US = 2000000,	/* that a change waits for a standby */
 	REFUSED_US = 10000000,	/* until the next attempt with a master that has lost records */
 	RETRY_US = 1000000,	/* between two attempts to find the master, */
@@ -60,7 +60,7 @@ struct session {
 	bool in_step;
 	uint64_t out_until_us;
 	bool degraded;	   /* its store is */
-	struct map tables; /* what it was sent, by GUID: a struct table_cache_row */
+	struct map tables; /* the tables that it has, by GUID: a struct table_cache_row */
 	size_t table_at;   /* in the roster: the next to be looked at */
 	struct loop_deferred pump;
 	struct frame_in in;
@@ -82,8 +82,8 @@ struct lead {
 	struct list sessions;
 	unsigned num_sessions;
 	struct loop_timer heartbeat, overdue, tables;
-	uint64_t kept;	 /* up to where the standbys in step have it */
-	uint64_t wanted; /* what they should have when overdue fires */
+	uint64_t kept;	 /* the last change that the standbys in sync have */
+	uint64_t wanted; /* the change that they must have when overdue fires */
 	struct log_limit limit;
 	struct log_limit strangers; /* of their own: they must not hide lines about standbys */
 };
@@ -95,8 +95,8 @@ struct follow {
 	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
 	unsigned num_peers, next, tried; /* tried: in vain, since one was followed */
 	bool greeted, parted;		 /* parted: it said good-bye, and was followed until then */
-	bool waited_for;		 /* it answers nobody before we have it */
-	guid_t master;			 /* it has told that it is this one */
+	bool waited_for;		 /* it acknowledges only changes that this standby has */
+	guid_t master;			 /* it has sent its HELLO */
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;
@@ -110,7 +110,7 @@ struct follow {
 	struct registry_waiter waiter;
 	uint64_t waits_for; /* 0: it does not wait */
 
-	struct registry *document; /* all there is, while it comes; NULL: it does not */
+	struct registry *document; /* the full copy while it arrives; NULL: none */
 	uint64_t records, document_at;
 	bool taking;  /* it takes effect */
 	bool refused; /* it lacks records that are here */

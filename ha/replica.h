@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The replica: a master's registry and its table cache, kept by its standbys as they change, so
- * that whoever takes over goes on where the master was. It goes over a network that is not the
- * fabric, by any carrier of streams (lib/stream.h).
+ * The replica: standbys copy the registry and the table cache of their master, so that a standby
+ * that takes over continues where the master ended. It uses a network other than the fabric,
+ * through any carrier of streams (lib/stream.h).
  *
- * A standby connects to those who may be its master, for it is the standby who wants something: it
- * knows whom the election has named, finds it again by itself after any interruption, and a master
- * need not know its standbys. A MASTER takes whoever comes and knows the key.
+ * The standby connects to its ha_peers: it knows which manager the election has named, and
+ * reconnects by itself. A MASTER accepts each peer that proves the key.
  *
- * Who does not know the M_Keys of a fabric whose ports each have their own sees nothing of it, and
- * can name nobody: it follows whoever is MASTER and knows the key of the replica, and gets them.
+ * A manager without the M_Keys of a fabric cannot read the fabric, so its election names no
+ * master. It then follows any peer that is MASTER and proves the key, and gets the M_Keys from it.
  *
- * What a standby receives goes into its own registry, and so into its own store, batch by batch as
- * the master's changes belonged together; registry_follows() holds there, so nobody acts on it. A
- * history is an incarnation, which begins anew whenever somebody becomes MASTER, and numbers in it.
- * Who knows up to where it has a history goes on from there; else it gets all there is, which it
- * puts aside until it is whole. A standby that becomes MASTER in the middle of that goes on from
- * what it had before.
+ * A standby puts received changes into its own registry, and so into its own store, in the batches
+ * of the master. registry_follows() is true meanwhile, so that readers start nothing. A history of
+ * changes is an incarnation, which begins when a manager becomes MASTER, and numbers. A standby
+ * that knows a position in the history continues from there. Otherwise it gets a full copy, which
+ * takes effect when it is complete. If it becomes MASTER before, it uses its former records.
  *
- * With durability "standby" a master's changes are durable when all standbys that are in step have
- * them, too. One that does not say so within some seconds is in step no more, and when none is,
- * that is said, and what the own store has counts, until one is in step again. So a master that has
- * no standby yet, as one that has just taken over, waits for none. Loop thread only.
+ * With durability "standby" the changes of a master are durable when all standbys in sync have
+ * them, too. A standby that does not acknowledge within some seconds is out of sync. If no standby
+ * is in sync, the master logs it, and its own store alone counts until a standby is in sync again.
+ * So a new master without a standby waits for none. Loop thread only.
  */
 #ifndef HA_REPLICA_H
 #define HA_REPLICA_H
@@ -37,7 +35,7 @@
 
 struct replica;
 
-/* What it asks the manager. */
+/* Queries to the manager that owns the replica. */
 struct replica_owner {
 	enum sm_state (*role)(void *ctx);
 	guid_t (*master)(void *ctx); /* the port of the MASTER that the election names; 0: none */
@@ -46,13 +44,13 @@ struct replica_owner {
 	bool (*locked_out)(void *ctx);
 	void (*unlocked)(void *ctx); /* the M_Keys have come */
 	bool (*unlike)(void *ctx);   /* its partition file says something else than the master's */
-	/* What another manager is, as the election knows him; NULL: it does not. */
+	/* The role of another manager in the election; NULL: unknown. */
 	const char *(*role_of)(void *ctx, guid_t guid);
 	void *ctx;
 };
 
-/* What it stands on outlives it, but store, which may be NULL, only up to replica_stop(). NULL, and
- * the reason in why: it cannot listen. */
+/* All arguments must outlive the replica; store, which may be NULL, until replica_stop().
+ * Returns NULL, with the reason in why, if it cannot listen. */
 struct replica *replica_new(struct loop *loop, struct stream_carrier *carrier,
 			    struct registry *registry, struct fabric *fabric,
 			    const struct store *store, const guid_t *own,

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Tells as events (fabric/event.h) which end ports came and went, and when the grace of one that
- * went is over: what was registered in its name is kept until then, for a host that reboots comes
- * back. It compares one published view with the next; sm.c gives it both. Who comes is in the view
- * before it can be reached, and is told of at the end of the sweep that has made it ACTIVE. With
- * the first view of a MASTER nobody came, for who asked to hear of it knows the ports of before;
- * ports of which only the registry knows, since they went while nobody looked, get their grace from
- * then on.
+ * Raises events (fabric/event.h) for end ports that appear and disappear, and when
+ * registration_grace of an absent port is over: until then its registrations are kept, for example
+ * for a host that reboots. It compares each published view with the one before. A new port is in
+ * the view before it is reachable, and its event follows at the end of the sweep that made it
+ * ACTIVE. The first view of a MASTER raises no events for present ports, because subscribers know
+ * these ports already. Ports that only the registry knows, because they disappeared unseen, get
+ * their grace from then on.
  *
- * Who was there when weftd last ended is what the registry says at the start. The first sweep of a
- * MASTER tells of those that came and went meanwhile, once, for who subscribed then knows no
- * better; but not when that was another fabric, nor when another manager was MASTER in between.
- * Loop thread only.
+ * The registry names the ports that were present when weftd ended. The first sweep of a MASTER
+ * raises events for the differences since, once, but not if the fabric is another one, or another
+ * manager was MASTER in between. Loop thread only.
  */
 #ifndef SM_PORT_EVENTS_H
 #define SM_PORT_EVENTS_H
@@ -31,7 +30,7 @@ struct port_events {
 	const struct sm_options *options;
 	struct map absent;   /* by PortGUID */
 	struct list leaving; /* the same, those that went first in front */
-	struct map coming;   /* by PortGUID, which is what it holds: in the view, not told of yet */
+	struct map coming;   /* by PortGUID: ports in the view whose event is still to be raised */
 	struct map before;   /* by PortGUID, references to LID records: there when weftd ended */
 	struct loop_timer timer;
 	const struct snapshot *topology; /* of the view that is published */

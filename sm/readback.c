@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A round goes over the nodes in the order of their GUIDs; of each it reads item after item:
- * SwitchInfo, PortInfo of every port, the tables of every port, each block of the forwarding tables
- * below their tops. Nodes that come or go meanwhile are found or missed by the next round. An
- * answer is dropped when a sweep ran while it was under way, for the sweep knows better. After an
- * item the round pauses for as long as its SMPs are worth, of the time that all of them have.
+ * A round covers the nodes in the order of their GUIDs. Of each it reads SwitchInfo, PortInfo of
+ * every port, the tables of every port, and the blocks of the forwarding tables up to their tops.
+ * The next round finds nodes that appear or disappear. An answer is dropped if a sweep ran in the
+ * meantime, because the sweep has newer data. After each item the round pauses for the share of
+ * the interval that its SMPs are worth.
  *
- * A switch of N ports has (N + 1) * N mappings of service levels: of the 2.6 million SMPs of a
- * round over 11,664 hosts and 1,620 switches they are more than eight in ten, so that the default
- * time makes 1,500 a second in all, and 3 % of one processor.
+ * A switch of N ports has (N + 1) * N mappings of service levels. They are more than 80 % of the
+ * 2.6 million SMPs of a round over 11,664 hosts and 1,620 switches. With the default interval this
+ * is 1,500 SMPs a second, and 3 % of one processor.
  */
 #include "sm/readback.h"
 
@@ -35,11 +35,12 @@ enum {
 
 /* Comparing */
 
-/* What routes and paths are made of, and only changes with the link's state. Of other fields that
- * the manager does not govern some differ in each report, of healthy devices too: counters of
- * violations, as the drivers qib and hfi1 show them (subn_get_portinfo()), PortPhysicalState of a
- * link that recovers, bits of CapabilityMask as modules of a host's kernel are loaded (Linux,
- * core/cm.c). OpenSM compares only what it writes (osm_link_mgr.c, link_mgr_set_physp_pi()). */
+/* The fields on which routes and paths depend, and which change only with the state of the link.
+ * Of the other fields that weftd does not govern, some differ in each answer of healthy devices:
+ * counters of violations, as the drivers qib and hfi1 show them (subn_get_portinfo()),
+ * PortPhysicalState of a link that recovers, bits of CapabilityMask as kernel modules of a host
+ * are loaded (Linux, core/cm.c). OpenSM compares only the fields that it writes (osm_link_mgr.c,
+ * link_mgr_set_physp_pi()). */
 static bool readback_same_link(const struct port_info *a, const struct port_info *b)
 {
 	return a->port_state == b->port_state && a->mtu_cap == b->mtu_cap &&
@@ -81,7 +82,7 @@ static void compare_switch_info(struct sm *sm, struct port *port, uint32_t numbe
 		readback_log_difference(sm, port, "SwitchInfo", number);
 }
 
-/* The trap that told of it was lost. It is shown with the next view. */
+/* The trap about this change was lost. The next view shows it. */
 static void learn_capabilities(struct sm *sm, struct port *port, uint32_t mask)
 {
 	struct port_info info = *port_info(port);
@@ -115,7 +116,8 @@ static void compare_block(struct sm *sm, struct port *port, uint32_t number, con
 	readback_log_difference(sm, port, "LFT block", number);
 }
 
-/* Between two sweeps groups are written, so an answer may be older than what is known. */
+/* Multicast tables are also written between sweeps, so an answer may be older than the known
+ * table. */
 static bool is_outdated(const struct sm *sm, const struct mft_cell *cell)
 {
 	return cell && (cell->busy || cell->unsure || cell->set_us >= sm->readback.asked_us);
@@ -267,7 +269,7 @@ static void begin_round(struct sm *sm)
 		readback->nodes[readback->num_nodes++] = roster->nodes[i]->guid;
 		readback->total += smps_of(roster->nodes[i]);
 	}
-	readback->show |= readback->news; /* what the last round has read */
+	readback->show |= readback->news; /* by the last round */
 	table_pool_trim(&readback->pool);
 }
 
@@ -283,7 +285,7 @@ static void read_port(struct sm *sm, struct port *port, unsigned cost)
 	tables_read(sm, port, tables_were_read);
 }
 
-/* Begins with what an item asks for: how many SMPs that is. */
+/* Sends the requests of an item; returns their number. */
 static unsigned read_item(struct sm *sm, struct node *node, unsigned item)
 {
 	struct smp_request request = {.method = METHOD_GET, .done = readback_answered, .owner = sm};
@@ -328,7 +330,7 @@ static void read_next(struct sm *sm)
 
 /* End ports whose tables were never read */
 
-/* Ports that come meanwhile make it begin again. */
+/* New ports make it begin again. */
 static void readback_search(struct sm *sm)
 {
 	struct readback *readback = &sm->readback;
@@ -349,7 +351,7 @@ static void readback_search(struct sm *sm)
 	readback->show = true;
 }
 
-/* What was read is shown in a view of its own. */
+/* Publishes the new data in a view of its own. */
 
 static void readback_view_taken(void *ctx, struct snapshot *snapshot)
 {
@@ -393,7 +395,7 @@ static uint64_t readback_interval_us(const struct sm *sm)
 	return us * (readback->cost ? readback->cost : 1);
 }
 
-/* Errors are swept for already, and a difference is mended before the next is looked for. */
+/* After errors a sweep follows, and a difference is repaired before the next item. */
 static bool is_quiet(const struct sm *sm)
 {
 	return peers_role(sm->peers) == SM_MASTER && sm->view && !sm->sweep.running &&

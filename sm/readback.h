@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The readback: while nothing else is under way, all that devices hold is read again, one thing at
- * a time, so that everything has been read within options.readback_s. What differs from what the
- * manager believes, because a device forgot or somebody else wrote, is an event, and is mended by
- * an ordinary sweep of that node. So nothing needs heavy sweeps at an interval.
+ * The readback: while no sweep runs, all values of devices are read again, one item at a time, so
+ * that each is read within options.readback_s. A difference, because a device lost a value or
+ * another program wrote, is logged, and repaired by a sweep of that node. So no heavy sweeps at an
+ * interval are necessary.
  *
- * What no bring-up needs is read here for the first time as well: the tables of ports
- * (read_tables.h). Those of end ports follow the sweep that brought them up, some ports at a time;
- * those of the other ports of switches, which are far more, come with the round. Queries see them
- * in the next view, of which the readback publishes one now and then.
+ * Values that no bring-up needs, the tables of ports (read_tables.h), are read here for the first
+ * time as well. Those of end ports follow the sweep that brought them up, some ports at a time.
+ * Those of other switch ports, which are far more, follow with the round. Queries see them in the
+ * next view, which the readback publishes from time to time.
  *
  * Called by sm.c; only a MASTER reads. Loop thread only.
  */
@@ -30,7 +30,7 @@ struct readback {
 	unsigned item;	   /* of the node: what to read next */
 	uint64_t total;	   /* SMPs of this round */
 	unsigned cost;	   /* SMPs of the last item */
-	uint64_t sweep;	   /* what is under way was asked for after this one */
+	uint64_t sweep;	   /* the present requests were sent after this sweep */
 	uint64_t asked_us; /* and at this time */
 	bool under_way;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The sweep: a table of phases, read from top to bottom, and one function that goes on to the next.
- * A phase starts something and calls sweep_advance() when that is over, or ends the sweep early
- * when there is nothing left to do. What a sweep changes is in the live model and in the view;
- * nothing here outlives it but the record that status shows.
+ * The sweep: a table of phases, in their order, and one function that starts the next phase. A
+ * phase starts its work and calls sweep_advance() at the end, or ends the sweep early if nothing
+ * is left to do. The results are in the live model and in the view. Only the record for status
+ * outlives a sweep.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -77,7 +77,7 @@ static void check_phase(struct sm *sm)
 			  sm->transport->port.ca, sm->transport->port.port);
 		return;
 	}
-	/* Whoever could not reach us meanwhile has looked for another master. */
+	/* While the link was down, other managers have looked for another master. */
 	if (sm->fabric->sm_link_lost && peers_role(sm->peers) == SM_MASTER) {
 		sm->fabric->sm_link_lost = false;
 		peers_port_down(sm->peers, "the link of the local port was down");
@@ -86,7 +86,7 @@ static void check_phase(struct sm *sm)
 		return;
 	}
 	sm->fabric->sm_link_lost = false;
-	/* Without the key of the first switch nobody sees whether there is a MASTER already. */
+	/* Without the M_Key of the first switch, a MASTER behind it could not be seen. */
 	if (port->num && !port->peer && sm->options.m_key_mode != M_KEY_NONE) {
 		sweep_end(sm, -EACCES,
 			  "no response from the peer of the local port (agent down, or unknown "
@@ -103,9 +103,9 @@ static void elect_phase(struct sm *sm)
 	peers_survey(sm->peers, sweep_advance, sm);
 }
 
-/* Another manager may have been MASTER while this sweep read, and have cleared a PortStateChange
- * before it gave up: then nothing tells any more what has changed since. It shows itself as a
- * manager, or has told our own port that it is the one. */
+/* Another manager may have been MASTER during this sweep, and have cleared PortStateChange
+ * before it gave up. Then no sign of changes since is left. Such a manager has IsSM set, or its
+ * LID is the MasterSMLID of the local port. */
 static bool another_may_have_read(const struct sm *sm)
 {
 	const struct port *port = sm->fabric->sm_port;
@@ -131,8 +131,8 @@ const char *sweep_why_not_master(const struct sm *sm)
 					: "no other subnet manager is known yet";
 }
 
-/* The specification gives the other one no time. Some managers never hand over; faults are not
- * mended meanwhile, so somebody has to come. Told once for as long as it lasts. */
+/* The specification sets no time limit for the handover, and some managers never hand over.
+ * Meanwhile no manager repairs faults, so an administrator must act. Logged once. */
 static void tell_contested(struct sm *sm)
 {
 	enum { PATIENCE_US = 30000000 };
@@ -157,8 +157,8 @@ static void tell_contested(struct sm *sm)
 		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
 }
 
-/* One that was out of our reach may have been MASTER there. What it wrote shows by its MasterSMLID,
- * but not where all managers have the same LID for it. */
+/* A manager out of reach may have been MASTER there. Its writes show by its MasterSMLID, but not
+ * if all managers use the same sm_lid. */
 static void doubt_newcomer(struct sm *sm)
 {
 	if (!sm->options.sm_lid || !peers_met_another(sm->peers))
@@ -176,8 +176,8 @@ static void role_phase(struct sm *sm)
 		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting for its handover");
 		return;
 	}
-	/* It may also give up by itself, or die. What it wrote until then this sweep has not seen,
-	 * and what hosts have registered with it nobody told us: they tell us. */
+	/* The other manager may also give up or end. This sweep has not seen its last writes,
+	 * and the registrations of hosts with it are not here: the hosts must register again. */
 	if (peers_role(sm->peers) == SM_MASTER && sm->sweep.contested) {
 		sm->sweep.contested = false;
 		fabric_forget_tables(sm->fabric);
@@ -241,8 +241,8 @@ static void lids_given(void *arg)
 	unrouted_log(sm->fabric);
 	lid_work_free(sm->sweep.lids);
 	sm->sweep.lids = NULL;
-	/* A port must not be told what a restart would not know. For nothing else does the fabric
-	 * wait for a disk: not for who goes, nor for what the SA registers. */
+	/* A port must not get a LID that a restart would not know. The fabric waits for the disk
+	 * for nothing else: neither for ports that disappear, nor for registrations. */
 	if (recorded)
 		registry_wait(sm->registry, &sm->sweep.lids_kept);
 	else
@@ -261,8 +261,8 @@ static void lid_phase(struct sm *sm)
 	slices_begin(&sm->sweep.giving_lids);
 }
 
-/* As for LIDs: a port must not be told what a restart would not know. Nor is a partition file
- * applied before it is kept. */
+/* As for LIDs: a port must not get a value that a restart would not know. A partition file is
+ * kept before it is applied. */
 static void keys_settled(void *arg)
 {
 	struct sm *sm = arg;
@@ -373,7 +373,7 @@ static void routed(struct work_job *job)
 	sm->routes = routing->result;
 	sm->routed = snapshot_ref(routing->snapshot);
 	routing->result.routes = NULL;
-	/* Others may have been chosen meanwhile. */
+	/* Other engines may have been chosen in the meantime. */
 	sm->routed_topology = memcmp(routing->names, sm->options.engines, sizeof(routing->names))
 				      ? 0
 				      : routing->topology;
@@ -429,7 +429,7 @@ static lid_t lid_of_table_cache(const struct sm *sm)
 	return author ? author->lid : 0;
 }
 
-/* Switches name the manager that told them last, before it writes their tables. */
+/* Switches show the manager that wrote them last, before it writes their tables. */
 static bool another_may_have_ruled(const struct sm *sm)
 {
 	const struct roster *roster = fabric_roster(sm->fabric);
@@ -446,8 +446,8 @@ static bool another_may_have_ruled(const struct sm *sm)
 
 static void trees_phase(struct sm *sm)
 {
-	/* Members come and go all the time, so what another one has written may differ by a few
-	 * blocks only, which no sample needs to meet. */
+	/* Group members change all the time, so the tables of another manager may differ in a
+	 * few blocks only, which samples may miss. */
 	if (another_may_have_ruled(sm))
 		table_cache_forget_mft(sm->cache);
 	if (sm->routed)
@@ -589,7 +589,8 @@ void sweep_begin(void *arg)
 	    peers_role(sm->peers) == SM_NOTACTIVE)
 		return;
 	trigger_take(&sm->trigger, &sweep->current);
-	/* One that failed has lost what it was asked for: the next sees to all, whoever asks. */
+	/* A failed heavy sweep has dropped its requests: the next sweep reads everything,
+	 * whichever request it serves. */
 	if (sweep->failures && sweep->last.error)
 		sweep->current.kind = DISCOVER_HEAVY;
 	loop_timer_disarm(&sweep->timer);
@@ -650,8 +651,8 @@ static uint64_t next_sweep_us(const struct sm *sm)
 	return interval_us;
 }
 
-/* Sweeps of single switches do not put off the look at all of them, however often they come, and
- * however long they take: where it is due by now, what waits to begin becomes that. */
+/* Sweeps of single switches must not delay the light sweep, however frequent or long they are.
+ * If a light sweep is due, the waiting sweep becomes one. */
 static void arm_timer(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
@@ -669,7 +670,7 @@ static void arm_timer(struct sm *sm)
 		timer_expired(sm);
 }
 
-/* What is worth another sweep soon. */
+/* Results that need another sweep soon. */
 static bool met_errors(const struct sm *sm, int error)
 {
 	if (error)
@@ -684,7 +685,7 @@ static const char *plural(uint64_t number)
 	return number == 1 ? "" : "s";
 }
 
-/* What is broken is so in each sweep: that is told once, and again when something is different. */
+/* A permanent fault occurs in each sweep: it is logged once, and again when the result changes. */
 static bool is_the_same_again(const struct sm *sm, int error)
 {
 	const struct sweep *sweep = &sm->sweep;
@@ -757,8 +758,8 @@ static void read_changed(struct sm *sm)
 		trigger_heavy(&sm->trigger, "ports of many switches changed during the sweep");
 }
 
-/* What was read at the start tells of the time before that, and of nothing that came after. Where
- * it was wrong once, somebody else has written, and what was believed of it is read. */
+/* The table cache describes the time before the start. If it was wrong once, another program has
+ * written, and all cached tables are read. */
 static void follow_table_cache(struct sm *sm, int error)
 {
 	if (error != -EAGAIN)
@@ -824,9 +825,9 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	trigger_release(&sm->trigger);
 }
 
-/* A port that keeps refusing may have changed behind our back, or its neighbour may: now and then
- * all is read again, after 2, 6, 14, 30 failures and so on, and then after each 64 more. Of many
- * devices one always is broken, and the others need not be read all the time for it. */
+/* A port that refuses repeatedly, or its neighbour, may have changed unseen. So everything is
+ * read again after 2, 6, 14, 30 failures and so on, then after every 64. In a large fabric some
+ * device is always broken, and the others need not be read each time. */
 static bool deserves_heavy(const struct sm *sm)
 {
 	enum { SELDOM = 64 };

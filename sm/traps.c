@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Traps. Every trap is repressed, also one of an unknown kind, else its sender repeats it for ever;
- * only a MASTER acts on it.
+ * Traps. Every trap is repressed, also one of an unknown kind, because its sender would repeat it
+ * for ever. Only a MASTER acts on traps.
  *
- * A notice is plain data: any program with QP 0 can write any LID into it. What counts is the
- * source LID of the packet, which the sending port's hardware writes. So a trap is taken for true
- * only when the port with that LID also is the issuer and, where the details name the reporting
- * port, that port. Another trap is counted and named in the log; it leads to no more than a look
- * at the port that really sent it, since it may be a true agent with wrong data whose link changed.
- * All looks are at the sender, at its own pace (sm/trap_pace.h).
+ * Any program with QP0 can write any LID into a notice. Only the source LID of the packet is
+ * reliable, because the hardware of the sending port writes it. So a trap is accepted only if the
+ * port with that LID is also the issuer and, where the details name the reporting port, that port.
+ * Any other trap is counted and logged. It only causes a read of the port that sent it, which may
+ * be an honest agent with wrong data. All reads are of the sender, at its own pace
+ * (sm/trap_pace.h).
  */
 #include "sm/traps.h"
 
@@ -45,13 +45,13 @@ static bool holds_lid(const struct port *port, lid_t lid)
 	return in_range(port_info(port)->lid, port_info(port)->lmc, lid);
 }
 
-/* While LIDs change a port has the previous one until it takes the new one. */
+/* While LIDs change, a port has its previous LID until it accepts the new one. */
 static bool has_lid(const struct port *port, lid_t lid)
 {
 	return holds_lid(port, lid) || in_range(port->lid, port->lmc, lid);
 }
 
-/* Only while LIDs change another port holds a LID than the one that should have it. */
+/* A port holds a LID of another port only while LIDs change. */
 static struct port *search_holder(struct sm *sm, lid_t lid)
 {
 	const struct roster *roster;
@@ -79,10 +79,10 @@ struct port *sender_by_lid(struct sm *sm, lid_t lid)
 	return holder ? holder : owner;
 }
 
-/* A packet from our own port to itself may have no source LID: mlx4's process_mad() gets the
- * notices of its own firmware so, and OpenSM's osm_trap_rcv.c takes the manager's LID for it. A
- * device that has no LID yet sends with none, too; that is no more than a trap of our own port may
- * be. */
+/* A packet from the local port to itself may have no source LID: mlx4's process_mad() gets the
+ * notices of its own firmware so, and OpenSM's osm_trap_rcv.c assumes the manager's LID. A
+ * device without a LID also sends with none; such a trap can at most cause what a trap of the
+ * local port may. */
 static bool is_from_own_port(const struct smp_rx_request *request)
 {
 	return request->from->lid == LID_NONE;
@@ -115,8 +115,9 @@ static void trap_link_state(struct sm *sm, const struct trap *trap)
 	look_at_sender(sm, trap, trap->sender ? look_at_whole(trap->sender) : LOOK_NODE);
 }
 
-/* The capability mask changed, with OtherLocalChanges what the flags tell: all but the description
- * shows in PortInfo. A manager that appears, or changes its priority, is asked in each sweep. */
+/* The capability mask changed, or what the flags of OtherLocalChanges name: all but the
+ * description is in PortInfo. Managers that appear or change their priority are surveyed in each
+ * sweep. */
 static void local_changes(struct sm *sm, const struct trap *trap)
 {
 	const struct notice_local_changes *changes = &trap->details.local_changes;
@@ -158,8 +159,8 @@ static void bad_m_key(struct sm *sm, const struct trap *trap)
 	look_at_sender(sm, trap, LOOK_PORT);
 }
 
-/* A repetition may be the first that reaches a MASTER, so what it names is looked at again.
- * Complaints are counted: one that was not repressed in time is none more. */
+/* A repetition may be the first copy that reaches a MASTER, so the named port is read again. A
+ * repeated complaint counts once. */
 static const struct {
 	uint16_t number;
 	bool once;
@@ -192,10 +193,10 @@ static bool is_managers_own(const struct notice *notice)
 	       notice->trap_number <= TRAP_MC_GROUP_DELETED;
 }
 
-/* Notices 64-67 are the subnet administrator's own (13.4.8.2, table of traps): an agent sends none.
- * Where the sender is unknown, a LID that is another port's shows the same. A LID of 0 names no
- * port: agents copy the LID that their port has at that moment (qib_bad_mkey() and qib_send_trap()
- * of the kernel), which is 0 until it is given one, and OpenSM reads no issuer at all. */
+/* Only the SA issues notices 64 to 67 (13.4.8.2, table of traps). If the sender is unknown, a
+ * LID of another port proves the same. LID 0 names no port: agents copy the present LID of their
+ * port (qib_bad_mkey() and qib_send_trap() of the kernel), which is 0 at first, and OpenSM does
+ * not read the issuer. */
 static enum mismatch trap_judge(const struct sm *sm, const struct trap *trap, lid_t *named)
 {
 	const struct port *sender = trap->sender;
@@ -250,11 +251,11 @@ static bool is_fresh(const struct port *sender, const struct mad_header *header)
 	return !seen;
 }
 
-/* The key of the port that the TrapRepress() goes to, since that demands it as for a Set()
- * (14.2.4; check_mkey() of the kernel's drivers qib and hfi1); the Trap() itself has 0. OpenSM's
- * osm_trap_rcv.c does the same, and like it gives none to a LID that is no known port's: anybody
- * may have sent from there, and the key would be that of all ports. While the key is in doubt a
- * repetition tries the next one. */
+/* The M_Key of the port that gets the TrapRepress(), which needs it as a Set() does (14.2.4;
+ * check_mkey() of the kernel's drivers qib and hfi1); the Trap() itself has 0. OpenSM's
+ * osm_trap_rcv.c does the same. An unknown LID gets no key: any program may have sent from
+ * there, and the key could be that of all ports. While the key is in doubt, a repetition tries
+ * the next one. */
 static uint64_t repress_key(const struct trap *trap)
 {
 	return trap->sender ? agent_m_key(trap->sender->agent, !trap->fresh) : 0;
@@ -308,7 +309,7 @@ static bool may_tell(struct sm *sm, const struct trap *trap)
 	return false;
 }
 
-/* Chapter 13.4.9: who hears of it is told by IssuerGID where it came from. */
+/* Chapter 13.4.9: IssuerGID gives subscribers the source of the trap. */
 static void trap_raise_event(struct sm *sm, struct trap *trap)
 {
 	const struct port *sender = trap->sender;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What asks for a sweep: traps, timers, commands, other managers, failures. The first one acts at
- * once; those that come while a sweep runs are held and merged into the one that follows it: a
+ * All requests for sweeps: by traps, timers, commands, other managers and failures. The first
+ * request acts at once. Requests during a sweep are held and merged into the next sweep, so a
  * storm costs one sweep at a time. Loop thread only.
  */
 #ifndef SM_TRIGGER_H
@@ -14,19 +14,19 @@
 
 enum discover_kind { DISCOVER_TARGETED, DISCOVER_LIGHT, DISCOVER_HEAVY };
 
-/* What is read of something named. */
+/* Which data of a named node or port to read. */
 enum discover_look {
 	LOOK_NODE = 1,	      /* all of it; the GUID is the node's */
 	LOOK_PORT = 2,	      /* its PortInfo; the GUID is an end port's */
 	LOOK_DESCRIPTION = 4, /* of the node of that end port */
 };
 
-/* A switch that goes away is told of by as many neighbours as it has ports. More than that is a
- * storm. Who would not be named shows by PortStateChange, for which a light sweep asks every
- * switch: with one SMP each, where a full one reads all of the fabric. */
+/* A switch that disappears is reported by as many neighbours as it has ports; more requests are
+ * a storm. Nodes without a request of their own show by PortStateChange, for which a light sweep
+ * reads every switch: one SMP each, where a heavy sweep reads the whole fabric. */
 enum { TRIGGER_NODES_MAX = PORT_MAX + 2, TRIGGER_REASON_SIZE = 96 };
 
-/* What has been asked for since the last sweep began. */
+/* The requests since the last sweep began. */
 struct trigger {
 	struct loop_deferred fire;
 	bool wanted;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the manager must not forget, because nobody could tell it again: who was given which LID,
- * multicast groups and their members, services, subscriptions, alias GUIDs, settings made at run
- * time. One table for each kind of record, owned by the loop and versioned apart from the view: a
- * join publishes no view.
+ * The durable data of the manager: LIDs of ports, multicast groups and their members, services,
+ * subscriptions, alias GUIDs and run-time settings. There is one table for each kind of record.
+ * The loop owns the registry. It has its own versions, apart from the view: a join publishes no
+ * view.
  *
- * Every change has a number and is told to the readers in order, at once: what has to follow from
- * it (forwarding tables, a notice, the copy on a disk or on a standby) is theirs. Where a store
- * keeps the registry, a change is durable once that says so; until then nobody may be told that it
- * was made.
+ * Every change has a number and is reported to the readers in order, at once. The readers react to
+ * it: they compute trees, send notices, or copy it to a disk or a standby. If a store keeps the
+ * registry, a change is durable once the store says so. Until then no client may learn that it was
+ * made.
  *
- * A kind is a row of registry_tables: a struct, its fields (mad/field.h), how many of these
- * identify a record, and by which others records are looked up. The same fields give the bytes that
- * a store and a standby keep and the names in a saved document. Loop thread only.
+ * A kind is a row of registry_tables: a struct, its fields (mad/field.h), the number of fields
+ * that identify a record, and its indexes. The same fields give the bytes in a store and on a
+ * standby, and the names in a saved document. Loop thread only.
  */
 #ifndef STORE_REGISTRY_H
 #define STORE_REGISTRY_H
@@ -71,7 +71,7 @@ struct member_entry { /* identified by mgid and port_gid */
 	uint8_t mgid[GID_SIZE];
 	uint64_t port_prefix; /* of PortGID */
 	guid_t port_guid;     /* its lower half: the port's GUID, or an alias of it */
-	uint8_t join_state;   /* what it has joined as: bits */
+	uint8_t join_state;   /* JoinState bits */
 	uint8_t proxy_join;   /* another port joined it, and it has not joined itself since */
 	guid_t owner;	      /* the port that joined it: the membership counts for this port */
 };
@@ -91,7 +91,7 @@ struct service_entry { /* identified by service_id, gid and p_key */
 	guid_t owner;			 /* the port that registered it first */
 };
 
-/* InformInfo as it was subscribed to, chapter 13.4.8.3, and who did. */
+/* A subscription: InformInfo (chapter 13.4.8.3), and the port that sent it. */
 struct subscription_entry { /* identified by subscriber and number */
 	uint64_t prefix;    /* of the subscriber's GID */
 	guid_t subscriber;
@@ -100,13 +100,13 @@ struct subscription_entry { /* identified by subscriber and number */
 	uint32_t qpn;
 	uint8_t sl;
 	uint16_t pkey_index;
-	uint8_t gid[GID_SIZE]; /* of whom it hears; zero: as the LIDs say */
+	uint8_t gid[GID_SIZE]; /* of the issuer; zero: selected by LIDs */
 	lid_t lid_begin, lid_end;
 	uint8_t is_generic;
 	uint16_t type, trap_number;
 	uint8_t resp_time;
 	uint32_t producer_type;
-	uint8_t trusted; /* it gave the SA key: it hears of security */
+	uint8_t trusted; /* it sent the SA key, and so gets security traps */
 };
 
 struct alias_entry { /* identified by port_guid and index */
@@ -142,17 +142,16 @@ struct partition_member_entry { /* identified by p_key and guid */
 	uint8_t membership;	/* enum membership of formats/partitions.h */
 };
 
-/* Secret: no list of records, no event and no log has these, and a saved document only where that
- * is asked for. */
+/* Secret: not in lists, events or the log, and in a saved document only on request. */
 struct m_key_entry {	/* identified by guid */
 	guid_t guid;	/* of the end port */
 	uint64_t m_key; /* that it should hold */
-	/* What it may hold instead, until it has shown that it does not: the one before, and the
-	 * one before that; 0: none. */
+	/* Keys that the port may hold instead, until it has shown that it does not: the previous
+	 * key, and the key before that. 0: none. */
 	uint64_t previous, older;
 };
 
-/* Who was last behind a port: whose M_Key to ask there with. */
+/* The node that was last behind a port: its M_Key is tried there. */
 struct neighbor_entry { /* identified by node_guid and port */
 	guid_t node_guid;
 	uint8_t port;
@@ -187,7 +186,7 @@ struct registry_table {
 
 extern const struct registry_table registry_tables[REGISTRY_KINDS];
 
-/* Which index of a kind finds by what; for registry_first(). */
+/* The indexes of each kind, for registry_first(). */
 enum {
 	LID_BY_PLACE = 0,
 	GROUP_BY_MLID = 0,
@@ -211,9 +210,9 @@ struct registry *registry_new(void);
 void registry_free(struct registry *registry);
 
 /*
- * Records are structs of their kind. What find, put and the walks return is the registry's own and
- * never changes: a put that changes something makes a new record, and the old one lives on for
- * whoever holds a reference.
+ * Records are structs of their kind. Records that find, put and the walks return are owned by the
+ * registry and never change: a put that changes a record makes a new one, and the old record lives
+ * as long as references to it.
  */
 /* By the members that identify a record; NULL when there is none. */
 const void *registry_find(const struct registry *registry, enum registry_kind kind,
@@ -235,8 +234,8 @@ const void *registry_first(const struct registry *registry, enum registry_kind k
 const void *registry_next(const struct registry *registry, enum registry_kind kind, int index,
 			  const void *record);
 
-/* A walk that may take its time: whatever is put and dropped meanwhile, it gives each record that
- * was there all the time once, as it is when its turn has come. */
+/* A walk over many turns. Records may be put and dropped between its steps. It returns each
+ * record that exists all the time once, in its latest version. */
 struct registry_cursor {
 	struct list link;
 	const struct registry *registry;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * There is one job, and at most one of it under way: to write a batch, or to open the file. A batch
- * holds references to the registry's records, which never change; the worker makes the bytes. What
- * follows from a job's end is decided in one place, finished().
+ * There is one job, and at most one of it at a time: it writes a batch, or opens the file. A batch
+ * holds references to records of the registry, which never change; the worker encodes them.
+ * finished() alone decides what follows a job.
  *
- * Degraded, nothing is gathered, for the file will be written from the registry itself: first the
- * file is opened, and what it holds that the registry never had is taken over (it could not be read
- * when the daemon started); then all records are one batch that replaces what is there; what
- * changes from then on is gathered, and when that batch is written all is as it should be.
+ * A degraded store gathers no changes, because it will write the whole registry. First it opens
+ * the file, and takes over records that the registry never had, because the file could not be read
+ * at the start. Then all records form one batch that replaces the contents. Changes from then on
+ * are gathered, and with their batch the store has recovered.
  *
- * There are two files: weft.db has all records, weft-copy.db the vital ones again, and is written
- * first (store/contents.h says which are vital, and what each file proves). So no damaged page
- * of either loses a vital record. A file that is damaged is set aside, and both are written again
- * from all that could be read, before the loop runs.
+ * There are two files: weft.db has all records, and weft-copy.db the vital records again; it is
+ * written first (store/contents.h says which records are vital, and what each file proves). So no
+ * damaged page of one file loses a vital record. A damaged file is renamed, and both files are
+ * written again from all readable records, before the loop runs.
  *
- * There may be a hundred thousand records and more, so what looks at all of them does it in slices,
- * between two jobs. What changes meanwhile is gathered and ends the batch: so it holds what there
- * was at one moment, though it was collected in many.
+ * There may be more than a hundred thousand records, so walks over all of them run in slices,
+ * between two jobs. Changes in the meantime are gathered and end the batch, so that the batch
+ * equals the registry at one moment.
  */
 #include "store/store.h"
 
@@ -55,7 +55,7 @@ struct batch {
 	struct change *changes;
 	size_t count, capacity;
 	uint64_t number; /* of the registry's last change in it */
-	bool anew;	 /* it is all there is */
+	bool anew;	 /* it has all records */
 };
 
 enum { MAIN, COPY, FILES };
@@ -77,7 +77,7 @@ struct store {
 	void *fits_ctx;
 	char *dir;
 	struct file files[FILES];
-	bool loaded;	 /* what the files held is in the registry */
+	bool loaded;	 /* the records of the files are in the registry */
 	bool readable;	 /* some of it can be put there */
 	bool rewrite;	 /* the files are to be written again from the registry */
 	bool had_tables; /* at the start: a MASTER has kept tables here (fabric/table_cache.c) */
@@ -87,7 +87,7 @@ struct store {
 	size_t left_out;     /* records that do not fit what was registered since */
 	uint64_t generation; /* of the vital records as they were written last */
 
-	/* What is under way is the worker's, up to result. */
+	/* Owned by the worker while a job runs, up to result. */
 	struct work_job job;
 	bool under_way; /* from its beginning until walk is over, too */
 	bool opening;
@@ -103,7 +103,7 @@ struct store {
 	uint64_t bytes; /* as of the last job */
 	struct batch gathering;
 	bool gathers;
-	bool anew;	    /* the next batch is all there is */
+	bool anew;	    /* the next batch has all records */
 	struct slices walk; /* what follows from a job, over all records */
 	struct registry_cursor cursor;
 	bool degraded;
@@ -280,7 +280,7 @@ static void judge_contents(struct store *store)
 		store->vital = unread ? PARTITIONS_UNREAD : PARTITIONS_LOST;
 }
 
-/* The copy is not made beside a file that cannot be used. What is wrong with that counts. */
+/* No copy is made beside an unusable file: the error of that file counts. */
 static void open_both(struct store *store)
 {
 	struct file *main = &store->files[MAIN], *copy = &store->files[COPY];
@@ -383,7 +383,7 @@ static void log_losses(const struct file *file)
 	}
 }
 
-/* In a turn of its own at the start: then there is somebody who makes events of it. */
+/* In a turn of its own after the start, when events are recorded. */
 static void log_damage(void *arg)
 {
 	struct store *store = arg;
@@ -482,8 +482,8 @@ static unsigned store_release_batch(void *arg, size_t *at)
 	return batch_shrink(&store->batch);
 }
 
-/* What the daemon has since been told is newer; but that records are lost outlives that they could
- * not be read. */
+/* Newer data counts. But the loss of records stays recorded, also if the store could not be
+ * read. */
 static void merge_row(struct store *store, const struct store_record *row)
 {
 	bool known = registry_find(store->registry, row->kind, row->record);
@@ -496,8 +496,8 @@ static void merge_row(struct store *store, const struct store_record *row)
 	store->left_out += !fits;
 }
 
-/* Row at of what counts: the vital ones, those that complete them, the others. NULL: it is of
- * another list; *end: there is none any more. */
+/* Row at of the chosen records: the vital ones, those that complete them, the others. NULL: a
+ * row of another list; *end: no more rows. */
 static const struct store_record *store_row(const struct store *store, size_t at, bool *end)
 {
 	const struct store_contents *const lists[] = {store->choice.vital, store->choice.more,
@@ -519,8 +519,8 @@ static const struct store_record *store_row(const struct store *store, size_t at
 	return NULL;
 }
 
-/* Says in the registry whether vital records are missing, where it stays until an administrator
- * decides (sm/partition/partitions.h). What could only not be read is no loss once it can be. */
+/* Records in the registry whether vital records are missing, until an administrator decides
+ * (sm/partition/partitions.h). An unreadable file is no loss once it can be read. */
 static void note_completeness(struct store *store)
 {
 	time_t now = (time_t)loop_wall_s(store->loop);
@@ -799,8 +799,8 @@ void store_on_late(struct store *store, store_fits_fn *fits, void *ctx)
 	store->fits_ctx = ctx;
 }
 
-/* What is to be written anew is complete then. What was read and not taken over yet stays in the
- * file as it is. */
+/* The records for a rewrite are complete then. Records that were read and not yet taken over
+ * stay in the file. */
 static void store_end_walk(struct store *store)
 {
 	bool was_running = store->walk.running;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Three sources, one ring, and streams that read it: weftd/events.h. Each kind of thing has one
- * source, so nothing is told twice. No key is in any event: the log has none, and of the records of
- * the registry only names, GUIDs, P_Keys and MGIDs are told.
+ * Three sources, one ring, and streams that read it: weftd/events.h. Each kind of event has one
+ * source, so that none is recorded twice. No event contains a key: the log has none, and events
+ * show only names, GUIDs, P_Keys and MGIDs of records.
  */
 #include "weftd/events.h"
 
@@ -295,7 +295,7 @@ static guid_t say_setting(const void *before, const void *after, char text[TEXT_
 
 static const struct {
 	const char *kind;
-	/* The PortGUID that it concerns, or 0; the text stays empty where nobody needs to know. */
+	/* Returns the PortGUID of the record, or 0; the text stays empty if there is no event. */
 	guid_t (*say)(const void *before, const void *after, char text[TEXT_SIZE]);
 } told[REGISTRY_KINDS] = {
 	[REGISTRY_GROUP] = {"multicast", say_group},
@@ -352,8 +352,8 @@ static void note_row(const struct event_note *note, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* A number that nobody has had yet: somebody chose it, or has it from before the file of numbers
- * was lost. He would miss something in the second case only, and nobody can tell them apart. */
+/* A number above the latest event: the client chose it, or has it from before a loss of the
+ * event numbers. Only in the second case events are missing, and the two cases look alike. */
 static void unknown_row(struct reading *reading, struct buffer *out)
 {
 	const struct event_ring *ring = &reading->events->ring;
@@ -388,7 +388,7 @@ static void gap_row(uint64_t first, uint64_t last, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* What this client does not get any more is a row, too. False: it has all. */
+/* A gap is a row, too. False: the client has all events. */
 static bool events_next_row(struct reading *reading, struct buffer *out)
 {
 	const struct event_ring *ring = &reading->events->ring;

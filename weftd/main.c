@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * weftd: reads its command line and configuration, opens the port, and runs one manager over one
- * loop until a signal ends it or, with --once, the first report has come.
- * Everything is opened in the order of start() and closed in the opposite one by daemon_stop().
- * Complaints that come before the log is open go to stderr; each failure is one line.
+ * loop until a signal ends it or, with --once, the first report has come. start() opens
+ * everything, and daemon_stop() closes it in the opposite order. Errors before the log is open go
+ * to stderr; each failure is one line.
  *
- * The exit status is 0 when it was asked to end or --once has succeeded, 2 when it was called
- * wrongly, 1 otherwise.
+ * Exit status: 0 after a signal or a successful --once, 2 for a wrong command line, 1 otherwise.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -48,8 +47,8 @@ enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
 static const char default_conf_path[] = "/etc/weft/weftd.conf";
 static const char unit_user[] = "weft"; /* User= of systemd/weftd.service */
 
-/* What the command line sets: an option by its name from plain text, or, with name NULL, an
- * assignment of -o. Later ones win; all win over the file. */
+/* Settings of the command line: an option by its name with plain text, or, with name NULL, an
+ * assignment of -o. Later settings win; all win over the file. */
 struct setting {
 	const char *name, *text;
 };
@@ -225,7 +224,7 @@ static int weftd_parse_command_line(struct daemon *daemon, int argc, char **argv
 
 /* The configuration */
 
-/* What systemd gives replaces the default; of several folders, between colons, the first. */
+/* The folder from systemd replaces the default; of several folders, between colons, the first. */
 static int take_environment(struct conf *conf, const char *variable, const char *name,
 			    char error[CONF_ERROR_SIZE])
 {
@@ -292,8 +291,8 @@ static int configured_log_level(const struct daemon *daemon)
 	return level < LOG_DEBUG ? level : LOG_DEBUG;
 }
 
-/* What is bad in the file, or that it has gone: a file that was in force is not forgotten by
- * mistake, for then everybody would be let in everywhere. 0: it may be taken. */
+/* Refuses a bad partition file, and a missing file that was in force: to forget it by mistake
+ * would open all partitions. 0: accepted. */
 static int judge_partitions(const struct daemon *daemon, const struct conf *conf,
 			    struct partition_file *out, char error[CONF_ERROR_SIZE])
 {
@@ -309,7 +308,7 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 	return -ENOENT;
 }
 
-/* What a reload reads. */
+/* The result of reading all files for a reload. */
 struct reading {
 	struct conf conf;
 	struct route_options *options;
@@ -347,7 +346,7 @@ static int config_read_again(const struct daemon *daemon, struct reading *readin
 	return status;
 }
 
-/* All is taken, or nothing, which is told. result, what has changed: a new reference. */
+/* Applies all changes, or none with a logged error. result: the changes, a new reference. */
 static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_SIZE])
 {
 	const struct log_subject partitions = {.message_id = MESSAGE_PARTITIONS};
@@ -408,7 +407,7 @@ static void command_reload(void *ctx, struct control_request *request, const jso
 		settings_answer(&((struct daemon *)ctx)->log_levels.settings, request, result);
 }
 
-/* What a reload would say and change, from the same files and arguments. */
+/* Shows what a reload would change, from the same files and arguments. */
 static void command_check(void *ctx, struct control_request *request, const json_t *args)
 {
 	const struct daemon *daemon = ctx;
@@ -440,7 +439,7 @@ static const struct control_command commands[] = {
 	{"config reload", command_reload, CONTROL_ACTS},
 };
 
-/* What the loop and the manager tell */
+/* Reports of the loop and the manager */
 
 static void end_by(struct daemon *daemon, const char *name)
 {
@@ -461,7 +460,7 @@ static void interrupt(void *arg)
 	end_by(arg, "SIGINT");
 }
 
-/* Names that came over the wire are part of text: none may add a line to what systemd is told. */
+/* Names from the fabric are part of text: they must not add a line to the message for systemd. */
 static void tell_systemd(struct daemon *daemon, const char *before, const char *text)
 {
 	char state[STATUS_SIZE];
@@ -481,7 +480,7 @@ static void reported(void *ctx, int error, bool again, const char *text)
 
 	tell_systemd(daemon, daemon->reported ? "" : "READY=1\n", text);
 	daemon->reported = true;
-	/* What failed, or changed while it ran, gets a few more sweeps. */
+	/* After a failure, or a change during a sweep, a few more sweeps follow. */
 	if (daemon->once && !error && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
 		return;
 	if (daemon->once) {
@@ -520,7 +519,7 @@ static int watch_signals(struct daemon *daemon)
 	return 0;
 }
 
-/* A run with --once may do without: it is over before anybody asks. */
+/* A run with --once needs no control socket: it ends soon. */
 static int open_control(struct daemon *daemon)
 {
 	const char *dir = daemon->conf.runtime_dir;
@@ -548,7 +547,7 @@ static int open_control(struct daemon *daemon)
 	return error;
 }
 
-/* What an administrator did not ask for keeps no manager from its work. */
+/* A socket that is on by default must not keep the manager from starting. */
 static int open_readonly_control(struct daemon *daemon)
 {
 	const char *who = daemon->conf.readonly_socket;
@@ -611,7 +610,7 @@ static int open_store(struct daemon *daemon)
 	return error;
 }
 
-/* Once everything is open: who fails before that says so in one line. */
+/* Once everything is open: a start that fails before logs one line only. */
 static void log_begin(const struct daemon *daemon)
 {
 	const struct transport_port *port = &daemon->transport->port;
@@ -749,7 +748,7 @@ static int daemon_run(struct daemon *daemon)
 
 /* --check-config */
 
-/* What a start would say of configuration and files: 0, or its exit status and one line. */
+/* Checks configuration and files as a start would. 0, or its exit status and one line. */
 static int config_check(const struct daemon *daemon, char error[CONF_ERROR_SIZE])
 {
 	struct reading reading;
@@ -773,9 +772,9 @@ static int check_as(const struct passwd *user, const struct daemon *daemon,
 	return config_check(daemon, error);
 }
 
-/* Where root asks, and the user exists as whom the units run the daemon, that user's view is the
- * one that counts: a key of its own would be refused to root. What it alone is refused is a
- * warning, for root may mean to run the daemon himself, or to put the files elsewhere first. */
+/* If root runs this, and the user of the units exists, the check runs as that user: a key file
+ * of that user would be refused to root. A file that only this user cannot read is a warning,
+ * because root may run weftd directly, or move the files first. */
 static int check_config(const struct daemon *daemon)
 {
 	const struct passwd *user = geteuid() ? NULL : getpwnam(unit_user);

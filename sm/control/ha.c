@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands by which a MASTER gives the subnet to another manager, and orders others about with
- * the control packets of chapter 14.4.1: DISABLE and STANDBY put one to rest and end that, DISCOVER
- * makes a standby look again. Mastership changes hands in a sweep, whose survey has just heard from
- * all who may have it, and between what it has written and what it would write. One command at a
- * time. Loop thread only.
+ * The commands by which a MASTER hands over, and sends control packets to other managers (chapter
+ * 14.4.1): DISABLE and STANDBY set a manager to NOTACTIVE and back, DISCOVER makes a standby look
+ * again. A handover happens in a sweep, after the survey of all managers and before the sweep
+ * writes anything. One command runs at a time. Loop thread only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,8 +19,8 @@ enum { AGAIN_US = 500000, TRIES_MAX = 20, ORDERS_MAX = 3, NAMES_SIZE = 256 };
 static const struct order {
 	const char *command;
 	uint32_t control;
-	enum role_event event; /* what it is to the one that gets it */
-	const char *needs;     /* who can be ordered so */
+	enum role_event event; /* the event at the manager that receives it */
+	const char *needs;     /* the state that the receiver must have */
 } orders[] = {
 	{"ha disable", SM_CONTROL_DISABLE, ROLE_CONTROL_DISABLE, "in STANDBY"},
 	{"ha enable", SM_CONTROL_STANDBY, ROLE_CONTROL_STANDBY, "in NOTACTIVE"},
@@ -30,14 +29,14 @@ static const struct order {
 
 struct ha_commands {
 	struct sm *sm;
-	struct control_request *request; /* NULL: nothing is under way, or nobody waits for it */
+	struct control_request *request; /* NULL: no command runs, or its client has disconnected */
 	bool busy;
 	const struct order *order; /* NULL: the subnet is given away */
 	bool ordered;		   /* asked what it is after the order, whose answer was this: */
 	int error;
 	uint16_t status;
-	guid_t guid; /* whom it is about; 0: whoever ranks highest */
-	bool force;  /* whether he has what is registered or not */
+	guid_t guid; /* the target; 0: the manager that ranks highest */
+	bool force;  /* also if it lacks registrations */
 	unsigned tries;
 	struct loop_timer again;
 };
@@ -71,7 +70,7 @@ static void ha_command_answer(struct ha_commands *ha, const char *state)
 	ha->busy = false;
 }
 
-/* Whom it is about */
+/* The target */
 
 static bool guid_argument(struct control_request *request, const json_t *args, guid_t *out)
 {
@@ -175,7 +174,7 @@ static guid_t ha_choose_target(void *ctx, const struct peer *list, size_t count)
 	} else if (!ha->force && replica_lacks(ha->sm->replica, guid)) {
 		ha_command_fail(ha,
 				"0x%016" PRIx64 " is out of sync and lacks registrations (see ha "
-						"status; --force hands over all the same)",
+				"status; --force hands over all the same)",
 				guid);
 	} else {
 		return ha->guid = guid;
@@ -238,7 +237,7 @@ static void command_handover(void *ctx, struct control_request *request, const j
 	ha_give_subnet(ha);
 }
 
-/* Control packets: it is asked what it is, ordered, and asked again. */
+/* Control packets: reads the state, sends the packet, and reads the state again. */
 
 static void told(void *owner, void *subject, const struct smp_request *request,
 		 const struct smp_answer *ha_command_answer);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rows of the control socket about one node and about ports: node show, port list, port show,
- * port disable, port enable. They answer from a snapshot that is held meanwhile, in pieces where it
- * may be long. Of an adapter the ports that have a link are there, each an end of the snapshot. No
- * M_Key is shown. What is changed is durable before a switch is told, and the answer comes at the
- * end of the sweep that tells it. Loop thread only.
+ * The commands about one node and about ports: node show, port list, port show, port disable, port
+ * enable. They answer from a snapshot, in parts if the answer is long. Of an adapter they show the
+ * ports with a link, each an end port of the snapshot. No M_Key is shown. A disabled port is
+ * durable before the switch gets it, and the answer follows at the end of the sweep that writes
+ * it. Loop thread only.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +76,7 @@ void link_peer_row(const struct snapshot *snapshot, const struct snap_link *link
 		host_end_row(snapshot, link->end, name, out);
 }
 
-/* What it is cabled to, if that is known. */
+/* The port at the other end of its cable, if known. */
 static void port_peer_row(const struct place *place, struct buffer *out)
 {
 	const struct snapshot *snapshot = place->snapshot;
@@ -117,7 +117,7 @@ static void port_members(const struct place *place, struct buffer *out)
 	}
 }
 
-/* One that was asked for, and what is told besides. */
+/* A requested port, with further details. */
 static void port_details(const struct place *place, struct buffer *out)
 {
 	const struct port_info *info =
@@ -145,8 +145,8 @@ static void port_details(const struct place *place, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* Requests: each is answered from the view, in which a node that is being asked anew is still
- * there; where there is none, from a snapshot that it waits for. */
+/* Requests: each is answered from the view, which still has a node that is being read again, or
+ * else from a snapshot that it waits for. */
 
 struct asking {
 	struct sm *sm;
@@ -217,8 +217,8 @@ static int64_t port_command_place(struct asking *asking)
 	return named.place;
 }
 
-/* The walk is over the ports of the node at this place: all that a switch has, but other ports of
- * an adapter may stand before this one. */
+/* The walk covers the ports of the node at this place: all ports of a switch; of an adapter
+ * other ports may precede it. */
 static void walk_node(struct asking *asking, uint32_t at)
 {
 	bool is_switch = at < asking->snapshot->num_switches;
@@ -370,7 +370,7 @@ struct port_change {
 	struct control_request *request;
 	struct registry_waiter waiter;
 	struct disabled_entry entry;
-	uint8_t physical; /* what its switch is to be told */
+	uint8_t physical; /* the value for its switch */
 };
 
 static void port_change_free(struct port_change *change)
@@ -380,7 +380,7 @@ static void port_change_free(struct port_change *change)
 	free(change);
 }
 
-/* A switch that has gone meanwhile is told when it is there again, where it is to disable. */
+/* A switch that has disappeared gets the value when it returns, if the port is to be disabled. */
 static void port_change_durable(void *ctx)
 {
 	struct port_change *change = ctx;
@@ -458,7 +458,7 @@ static bool forget_absent(struct asking *asking)
 	return true;
 }
 
-/* What is to be is so, here and at the switch. */
+/* The port has the wanted state, here and at the switch. */
 static bool is_so(const struct asking *asking, const struct port *port)
 {
 	bool is_down =

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Control packets of other managers (chapter 14.4.1). Nothing in them proves who sent them, so what
- * is asked of the sender is what a forger would have to get right: the SM_Key, the GUID of a
- * manager that has something to say here, and the LID or the route of its port. Where a manager
- * that means well is refused, because it has found us and we have not found it yet, it offers
- * again when we have looked.
+ * Control packets of other managers (chapter 14.4.1). They contain no proof of their sender. So
+ * each check concerns a value that a forger would have to know: the SM_Key, the GUID of a manager
+ * with the right role, and the LID or the route of its port. An honest manager that this manager
+ * has not found yet is refused, and offers again after the next survey.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ static void acknowledged(void *owner, void *subject, const struct smp_request *r
 	(void)owner;
 	(void)subject;
 	(void)request;
-	(void)answer; /* who did not hear it has our answer to his Set() */
+	(void)answer; /* if it was lost, the sender has the answer to its Set() */
 }
 
 /* Late orders */
@@ -49,10 +48,10 @@ static bool act_count_is_before(uint32_t a, uint32_t b)
 	return (int32_t)(a - b) < 0;
 }
 
-/* ActCount grows with what a manager sends (14.2.5.13; OpenSM, osm_state_mgr.c and
- * osm_sminfo_rcv.c, shows its count of QP0 MADs), and a repetition has that of the first attempt.
- * So an order with a lower one than another that was obeyed was sent before that, and came late. A
- * manager that has begun again counts from 0: what it answers shows that, or time does. */
+/* ActCount grows with each MAD that a manager sends (14.2.5.13; OpenSM counts its QP0 MADs,
+ * osm_state_mgr.c and osm_sminfo_rcv.c), and a repetition has the count of the first attempt. So
+ * a packet with a lower count than an accepted one was sent earlier and arrived late. A manager
+ * that was restarted counts from 0: its answers or the time show that. */
 static bool control_packet_is_late(struct peers *peers, const struct sm_info *sender)
 {
 	const struct peer_order *last = find_order(peers, sender->guid);
@@ -80,8 +79,9 @@ void peers_answered(struct peers *peers, const struct sm_info *info)
 
 /* Orders */
 
-/* A MASTER needs no role, but has to look: the other one has written until now. That one may be
- * unknown here, if it has found us first; nobody can make us look all the time by saying so. */
+/* A MASTER keeps its role, but must read the fabric: the other manager has written until now.
+ * The sender may be unknown, if it found this manager first. A limit keeps such packets from
+ * causing endless sweeps. */
 static enum mad_status take_another_subnet(struct peers *peers, const char *reason)
 {
 	if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
@@ -89,8 +89,8 @@ static enum mad_status take_another_subnet(struct peers *peers, const char *reas
 	return STATUS_OK;
 }
 
-/* In STANDBY it is our master who may hand over, and in DISCOVERING a manager that we have met. Any
- * other we would not know to be one: it looks for us again when we have found it. */
+/* In STANDBY only the master may hand over, in DISCOVERING only a known manager. Other managers
+ * are not known to be genuine: an honest manager offers again once it was found. */
 static bool may_hand_over(const struct peers *peers, guid_t guid)
 {
 	const struct port *port = map_get(&peers->fabric->ports, guid);
@@ -100,9 +100,9 @@ static bool may_hand_over(const struct peers *peers, guid_t guid)
 	return peers->role == SM_MASTER || (port && port_info(port)->capability_mask & CAP_IS_SM);
 }
 
-/* Who ranks higher than we do gives his role away by command only. He is to have it back in the
- * same way: as MASTER we rank as high as he does, so that nobody whom he outranked takes it either.
- */
+/* A manager that ranks higher hands over by command only, and must be able to take the role back
+ * the same way. As MASTER this manager takes the rank of that manager, so that no third manager
+ * takes over. */
 static void inherit(struct peers *peers, const struct sm_info *sender)
 {
 	enum { PRIORITY_MAX = 15 };
@@ -143,8 +143,9 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 	return STATUS_OK;
 }
 
-/* Chapter 14.4.1: a STANDBY is ordered by its master, and one at rest by whoever is it by now. A
- * sender that has lost our answer repeats its order (chapter 13.4.6.2): it is obeyed already. */
+/* Chapter 14.4.1: a STANDBY obeys its master, and a NOTACTIVE manager the present MASTER. A
+ * sender that lost the answer repeats its packet (chapter 13.4.6.2), which is then carried out
+ * already. */
 static enum mad_status take_order(struct peers *peers, enum role_event event,
 				  const struct sm_info *sender, lid_t from)
 {
@@ -171,8 +172,8 @@ static enum mad_status take_acknowledge(struct peers *peers, const struct sm_inf
 	return STATUS_OK;
 }
 
-/* What a STANDBY knows of the fabric is as old as its last survey. So whoever came later, or has
- * moved, is unknown: of these only who has the LID that our master is polled at is believed. */
+/* The data of a STANDBY is as old as its last survey, so a port that appeared or moved since is
+ * unknown. Of such ports only the one with the LID of the polled master is accepted. */
 static bool is_believed(const struct peers *peers, const struct sm_info *sender, lid_t from,
 			guid_t from_guid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of peers share: peers.c, the election and who is asked, and control_packets.c,
- * what others order. Private to these two. Loop thread only.
+ * Shared by the files of the election: peers.c has surveys and roles, control_packets.c the
+ * control packets of other managers. Private to these two. Loop thread only.
  */
 #ifndef SM_ELECTION_PARTS_H
 #define SM_ELECTION_PARTS_H
@@ -35,7 +35,7 @@ struct peers {
 	bool (*ready)(void *ctx); /* NULL: always */
 	void *ctx;
 
-	struct peer *list; /* as each was heard last, be it in the survey or by a poll */
+	struct peer *list; /* with the latest answer of each, to a survey or a poll */
 	size_t count;
 	unsigned surveys;
 	size_t pending; /* answers of the survey still to come */
@@ -44,20 +44,19 @@ struct peers {
 	loop_fn *done;
 	void *done_arg;
 
-	struct peer master;	/* whom we poll in STANDBY; guid 0: nobody */
-	unsigned waited;	/* polls that found it alive, but no MASTER yet */
-	bool met_another;	/* the last survey, whom the one before did not meet */
-	bool contested;		/* the last survey met another MASTER, which ranks lower */
-	guid_t handover_target; /* who is being handed our role; 0: nobody */
-	int handover_error; /* of the offer, while the handover target is asked whether it has taken
-			       it */
+	struct peer master;		/* the polled master in STANDBY; guid 0: none */
+	unsigned waited;		/* polls that found it alive, but no MASTER yet */
+	bool met_another;		/* the last survey, whom the one before did not meet */
+	bool contested;			/* the last survey met another MASTER, which ranks lower */
+	guid_t handover_target;		/* the manager that gets the role; 0: none */
+	int handover_error;		/* of the offer, while the SMInfo of the target is read */
 	uint16_t handover_status;	/* the same */
 	struct peers_handover handover; /* choose NULL: nothing is to be given away */
-	bool giving;			/* the handover target is the one whom it chose */
-	bool yields;		/* by command another one is MASTER, or about to be: we rank last */
-	uint8_t inherited;	/* priority of ours while MASTER, from who gave up his by command */
-	guid_t previous_master; /* who that is, until the next survey has found him there; 0: it has
-				 */
+	bool giving;			/* the handover was requested by command */
+	bool yields;		/* another manager is MASTER by command, or will be: rank last */
+	uint8_t inherited;	/* priority while MASTER, taken from a manager that handed over by
+				   command */
+	guid_t previous_master; /* that manager, until a survey has found it; 0: it has */
 	struct poll poll;	/* of the master */
 	struct poll **watched;	/* a MASTER's, of all others in the list */
 	size_t num_watched;
@@ -68,13 +67,13 @@ struct peers {
 	unsigned num_orders; /* ever: the next one takes the place of the oldest */
 };
 
-/* The only writer of the role; the same role, or MASTER for who is standby-only, changes nothing.
- */
+/* The only function that writes the role. No change of role, or MASTER for a standby-only
+ * manager, is ignored. */
 void peers_set_role(struct peers *peers, enum role_event event, const char *reason);
 /* A manager answered a question of ours: where its ActCount is lower than in its last order it has
  * begun again, and so do its orders. */
 void peers_answered(struct peers *peers, const struct sm_info *info);
-/* The one whom our role was offered has taken it. */
+/* The handover target has accepted. */
 void peers_handover_complete(struct peers *peers);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Whom a survey met is known until the next one, some seconds later. In between a STANDBY polls its
- * master and a MASTER all the others (sm/election/poll.h): of two subnets that have become one, or
- * of a manager that took itself for the only one, it hears at once. A STANDBY makes no surveys:
- * what it knows of other standbys is as old as its last one.
+ * The managers of a survey are kept until the next one, some seconds later. In between a STANDBY
+ * polls its master, and a MASTER polls all other managers (sm/election/poll.h): so it notices at
+ * once if two subnets were joined. A STANDBY makes no surveys: its data about other standbys is as
+ * old as its last survey.
  *
- * A standby-only manager shows no IsSM: no master can then take it for a candidate and hand over to
- * it.
+ * A standby-only manager does not set IsSM, so that no master hands over to it.
  */
 #include "sm/election/parts.h"
 
@@ -56,7 +55,7 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 		  reason);
 	peers->waited = 0;
 	watch_ends(peers);
-	/* A standby-only manager that met nobody looks again at each sweep. */
+	/* A standby-only manager that found no other manager looks again at each sweep. */
 	if (role == SM_STANDBY && peers->master.info.guid)
 		poll_begin(&peers->poll, &peers->master);
 	else
@@ -90,7 +89,7 @@ void peers_own_info(const struct peers *peers, struct sm_info *info)
 		info->priority = 0;
 }
 
-/* As others are told of it: with the key. */
+/* As sent to others: with the SM_Key. */
 static void encode_own(const struct peers *peers, uint8_t data[SMP_DATA_SIZE])
 {
 	struct sm_info own;
@@ -138,7 +137,7 @@ static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
 	hear(peers, peer, info);
 }
 
-/* At the end of a survey: who has not been heard since it began. */
+/* At the end of a survey: drops the managers that have not answered since it began. */
 static void drop_silent(struct peers *peers)
 {
 	size_t kept = 0;
@@ -231,14 +230,14 @@ static void tell_master(struct peers *peers, const struct peer *master)
 
 /* The others of a MASTER */
 
-/* Whom we would hand over to. */
+/* Whether this manager would hand over to that manager. */
 static bool is_handover_target(const struct sm_info *info, const struct sm_info *own)
 {
 	return (info->state == SM_STANDBY || info->state == SM_MASTER) && role_outranks(info, own);
 }
 
-/* A trap may be lost, and the other one may be slow to act on it: it is told after 1, 2, 4 and so
- * on of our questions that found it MASTER. */
+/* The trap may be lost, and the other manager may be slow to act. So it is sent again after 1,
+ * 2, 4 and so on polls that found it MASTER. */
 static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 			 const struct sm_info *info)
 {
@@ -324,7 +323,7 @@ void peers_handover_complete(struct peers *peers)
 	peers_set_role(peers, ROLE_HANDED_OVER, reason);
 }
 
-/* What became of a requested handover. */
+/* Reports the result of a requested handover. */
 static void gave(struct peers *peers, int error, uint16_t status)
 {
 	struct peers_handover handover = peers->handover;
@@ -372,9 +371,8 @@ static void handover_target_answered(void *owner, void *subject, const struct sm
 	offer_ends(peers, peers->handover_error, peers->handover_status);
 }
 
-/* A standby that has taken the role may refuse the repetition of the offer, or all its answers were
- * lost: it shows whether it is MASTER now. One that was MASTER before would show nothing by that.
- */
+/* A standby that has become MASTER may refuse a repeated offer, or all its answers were lost: so
+ * its SMInfo is read. This proves nothing for a manager that was MASTER before. */
 static void handed_over(void *owner, void *subject, const struct smp_request *request,
 			const struct smp_answer *answer)
 {
@@ -433,7 +431,8 @@ void peers_cancel_handover(struct peers *peers)
 	peers->giving = false;
 }
 
-/* True when a handover is under way. Who takes over is told our rank, and looks at us at once. */
+/* True when a handover is under way. The target learns the rank of this manager, and reads its
+ * SMInfo at once. */
 static bool peers_begin_handover(struct peers *peers)
 {
 	guid_t guid;
@@ -483,8 +482,9 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 
 		if (is_handover_target(info, handover_target ? &handover_target->info : own))
 			handover_target = &peers->list[i];
-		/* It hands over to us, once it has looked. One that took our LID while we were away
-		 * cannot be told before it has got another from this sweep. */
+		/* The other MASTER hands over after it has looked. A manager that took the LID
+		 * of the local port cannot be reached before it has got another LID in this
+		 * sweep. */
 		if (info->state == SM_MASTER && role_outranks(own, info) &&
 		    peers->list[i].lid != port_info(peers->fabric->sm_port)->lid) {
 			peers->contested = true;
@@ -497,7 +497,7 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 	return peers_hand_over(peers, handover_target);
 }
 
-/* Who leaves hands over, too, and may have it back when he returns. */
+/* A manager that ends hands over, too, and may become MASTER again after a restart. */
 static void look_for_previous_master(struct peers *peers)
 {
 	bool is_there = false;
@@ -527,7 +527,7 @@ static void surveyed(void *arg)
 	finish_survey(peers);
 }
 
-/* One that is awaited, or that all have been asked. */
+/* One outstanding answer, or the end of all queries. */
 static void peers_answer_landed(void *arg)
 {
 	struct peers *peers = arg;
@@ -639,7 +639,7 @@ static void nobody_waits(void *arg, const struct txn_result *result)
 	(void)result;
 }
 
-/* Nobody here hears the answer any more. Who does not hear of it finds out by polling. */
+/* No answer is processed any more. A manager that misses this packet finds out by polling. */
 static void leave_to_successor(struct peers *peers)
 {
 	static const struct sm_info nobody = {.guid = UINT64_MAX};

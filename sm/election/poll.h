@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Asking another subnet manager, at poll_interval, whether it is there and what it is: a STANDBY
- * asks its master, a MASTER asks all others that it knows. Owned by sm/election/peers.c, which
- * draws the consequences. Loop thread only.
+ * Polls another subnet manager with Get(SMInfo), once per poll_interval: a STANDBY polls its
+ * master, a MASTER all other managers. Owned by sm/election/peers.c, which decides about the role.
+ * Loop thread only.
  *
- * One lost MAD is no miss: within an interval the question is put again, alternately by LID and
- * along the directed route, so that before three intervals are missed seven questions went
- * unanswered. Linux answers SMInfo with a status where no manager runs any more. Once may be
- * somebody else's doing; asked again at once, and answered so again, the manager is gone, and
- * nobody waits for more misses.
+ * One lost MAD is no miss: within an interval the request is repeated, alternately by LID and
+ * along the directed route, so that three missed intervals are seven unanswered requests. Linux
+ * answers SMInfo with a status if no manager runs at the port. One such answer may be a forgery.
+ * If a second request at once gets the same answer, the manager has ended, and further misses are
+ * not necessary.
  */
 #ifndef SM_ELECTION_POLL_H
 #define SM_ELECTION_POLL_H
@@ -26,24 +26,26 @@ struct peer {
 };
 
 enum poll_news {
-	POLL_ANSWER, /* info is what it says */
+	POLL_ANSWER, /* info has its SMInfo */
 	POLL_GONE,   /* its port answers that no manager is there, or it cannot be reached */
-	POLL_SILENT, /* poll_misses intervals without an answer; the count begins anew */
+	POLL_SILENT, /* poll_misses intervals without an answer; the count begins again */
 };
 
 struct poll {
 	struct txn_table *txns;
 	struct fabric *fabric;
 	const struct sm_options *options;
-	struct peer peer; /* whom it asks; info is the owner's to keep */
-	/* May call poll_end(), or poll_begin() for somebody else. info: NULL but for POLL_ANSWER */
+	struct peer peer; /* the polled manager; info belongs to the owner */
+	/* May call poll_end(), or poll_begin() for another manager. info: NULL but for
+	 * POLL_ANSWER */
 	void (*news)(void *ctx, struct poll *poll, enum poll_news news, const struct sm_info *info);
 	void *ctx;
 	struct loop_timer timer;
 	unsigned missed;   /* intervals in a row */
 	unsigned attempts; /* within this interval */
 	unsigned answers;
-	unsigned key_turn; /* which M_Key the port is asked with: the one that it answers to */
+	unsigned key_turn; /* index of the M_Key for the request: the one to which the port responds
+			    */
 	bool under_way, doubted;
 };
 

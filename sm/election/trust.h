@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Whom this manager takes for a subnet manager. Who gives another SM_Key, is not in the list of
- * those that may be one (allowed_sm_guids), or says of itself what no manager says, is none: he has
- * no part in the election, is handed nothing, and what he orders is refused. That is told once for
- * each. SMInfo is not signed, and SM_Key travels in the clear: so where one knows which port it
- * came from, that port's GUID has to be in the list, whatever the port calls itself. Called by
- * sm/peers*.c. Loop thread only.
+ * Which subnet managers are accepted. A manager with another SM_Key, outside the list
+ * allowed_sm_guids, or with an impossible SMInfo is refused: it takes no part in the election,
+ * gets no handover, and its control packets are refused. Each refusal is logged once. SMInfo is
+ * not signed, and the SM_Key travels in clear text. So if the sending port is known, its GUID must
+ * be in the list, whatever GUID the SMInfo contains. Called by sm/election/peers.c and
+ * control_packets.c. Loop thread only.
  */
 #ifndef SM_ELECTION_TRUST_H
 #define SM_ELECTION_TRUST_H
@@ -30,7 +30,7 @@ struct trust {
 	struct {
 		guid_t guid;
 		enum trust_why why;
-	} told[TRUST_TOLD_MAX]; /* a ring: of more the first are told again */
+	} told[TRUST_TOLD_MAX]; /* a ring: if it is full, the oldest refusals are logged again */
 	unsigned num_told;
 	struct log_limit limit;
 };

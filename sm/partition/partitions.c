@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Who is in what (partitions.h). A file may have hundred thousands of rules, and every sweep asks
- * for every port: rules that name one GUID are found by it, and only the others, which are few, are
- * looked at for all. The registry finds its members by GUID as well. So a question costs what there
- * is to say about the port.
+ * Computes the members of partitions (partitions.h). A file may have a hundred thousand rules, and
+ * every sweep queries every port. So rules that name one GUID are found by the GUID, and only the
+ * other rules, which are few, are tried for all. The registry finds members by GUID, too. So the
+ * cost of a query depends on the rules about the port only.
  */
 #include "sm/partition/parts.h"
 
@@ -111,8 +111,8 @@ static bool rule_fits(const struct partition_rule *rule, guid_t guid, uint8_t ty
 	       partition_membership(&one, guid, type, self, false);
 }
 
-/* What the file says of one GUID: both lists in the order of the file, of two rules of a partition
- * the later one holds. */
+/* Rules of the file about one GUID: both lists in the order of the file; of two rules about a
+ * partition the later one counts. */
 static void ask_file(struct policy *policy, const struct policy_file *file, guid_t guid,
 		     uint8_t type, bool self, bool alias)
 {
@@ -170,7 +170,8 @@ const struct partition_member_entry *policy_member(const struct policy *policy, 
 	return registry_find(policy->registry, REGISTRY_PARTITION_MEMBER, &key);
 }
 
-/* What was said at run time of one GUID: of the port itself it holds, of an alias it adds. */
+/* Members of run time with one GUID: a port GUID replaces a rule of the file, an alias GUID adds
+ * to it. */
 static void ask_run_time(struct policy *policy, const struct policy_file *file, guid_t guid,
 			 bool alias)
 {
@@ -210,7 +211,7 @@ static bool is_index0(const struct policy *policy, const struct policy_file *fil
 	       (place && file->partitions->partitions[place - 1].index0);
 }
 
-/* From what was gathered to keys; forgets it. */
+/* Converts the gathered memberships to P_Keys, and clears them. */
 static struct port_keys take_keys(struct policy *policy, const struct policy_file *file)
 {
 	struct port_keys out = {0};
@@ -239,7 +240,7 @@ static struct port_keys take_keys(struct policy *policy, const struct policy_fil
 	return out;
 }
 
-/* The first alias from this one on, of the same port, that counts for it. */
+/* The first alias of this port, from this one on, that counts. */
 static const struct alias_entry *granted(const struct policy *policy,
 					 const struct alias_entry *alias)
 {
@@ -295,7 +296,8 @@ bool policy_is_own_member(struct policy *policy, guid_t guid, pkey_t p_key)
 	return false;
 }
 
-/* What it held, else limited membership of the default partition; the manager's port is full. */
+/* The P_Keys that it held, else limited membership of the default partition; the manager's port
+ * is a full member. */
 static struct port_keys frozen_keys(const struct policy *policy, guid_t port_guid, bool self)
 {
 	static const pkey_t limited = PKEY_DEFAULT_LIMITED, full = PKEY_DEFAULT_FULL;
@@ -361,7 +363,7 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid)
 
 	if (policy->frozen && !port)
 		return frozen_keys(policy, policy_owner(policy, guid), false);
-	/* What is not there is most often an adapter. */
+	/* An absent port is most often that of an adapter. */
 	return port ? policy_port_keys(policy, port)
 		    : policy_keys(policy, policy->file, policy_owner(policy, guid), NODE_CA, false);
 }
@@ -491,7 +493,7 @@ static void tell_groups(const struct policy *policy)
 
 /* Changes */
 
-/* The port is told what it should have now, and so are those who keep what it registered. */
+/* Notifies the writer of P_Keys, and the keepers of the port's registrations. */
 static void look_at(struct policy *policy, guid_t port_guid)
 {
 	struct port *port = map_get(&policy->fabric->ports, port_guid);
@@ -527,7 +529,7 @@ static void note_all(struct policy *policy)
 	loop_defer(&policy->turn);
 }
 
-/* Whoever was given a LID is there, was, or will be again. */
+/* A port with a LID is present, was, or will be again. */
 static unsigned policy_look_at_all(void *arg, size_t *at)
 {
 	enum { UNITS = 20 }; /* so many looks at a port it costs */
@@ -613,7 +615,7 @@ static void partition_changed(struct policy *policy, const struct partition_entr
 		policy_note_port(policy, member->guid);
 }
 
-/* What is not known is not given: that counts at once, what follows later. */
+/* Unknown P_Keys are not given from now on; the rest follows later. */
 static void setting_changed(struct policy *policy)
 {
 	if (!registry_is_together(policy->registry) && policy_find_frozen(policy))
@@ -643,7 +645,7 @@ static void policy_registry_changed(void *ctx, const struct registry_change *cha
 	}
 }
 
-/* What belongs together is judged when it is all there. */
+/* A unit of changes is judged when it is complete. */
 static void policy_registry_whole(void *ctx)
 {
 	struct policy *policy = ctx;

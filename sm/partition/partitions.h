@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The partitions in force: those of the file (formats/partitions.h) and those that were made at run
- * time (the registry), and what follows for each port.
- *   - Run time adds partitions and members. Where both name a port in a partition, run time holds.
- *   - Where both define a partition, as a later file may, its name and each group that both have
- *     are the file's; what else run time made of it stays, and counts alone when the file goes.
- *   - No file: everybody is a full member of the default partition, until somebody defines that at
- *     run time. With a file, or with such a definition, whoever is not named in it is a limited
- *     member, and the manager's port a full one.
+ * The partitions in force: those of the file (formats/partitions.h) and those added at run time
+ * (the registry), and the P_Keys of each port that follow.
+ *   - Commands add partitions and members at run time. If both the file and a command name a port
+ *     in a partition, the command counts.
+ *   - If both define a partition, as a later file may, its name and the groups in both are those
+ *     of the file. Other changes of run time stay, and count alone when the file is removed.
+ *   - No file: all ports are full members of the default partition, until a command defines that
+ *     partition. With a file or such a definition, a port that it does not name is a limited
+ *     member, and the manager's port a full member.
  *   - A file that is bad at the start, or missing although the registry names a file that was in
  *     force: the text of the last good file stays in force. The registry has it
  *     (sm/partition/kept.h). A configuration without a file ends that. A file that is bad later
@@ -18,13 +19,12 @@
  *     P_Keys that they are known to have held (sm/partition/held.h). No group is made or ended. A
  *     good file, a restored document or policy_accept() ends this state.
  *   - The manager's own port always is a full member of the default partition.
- * Partitions name port GUIDs and alias GUIDs. A granted alias counts for its port
- * (store/alias.h). Other aliases do not count, because any host may register any of them; OpenSM
- * looks up port GUIDs alone (osm_prtn.c, osm_prtn_add_port()). A port need not be present: it gets
- * its keys when it comes.
+ * Partitions name port GUIDs and alias GUIDs. A granted alias counts for its port (store/alias.h).
+ * Other aliases do not count, because any host may register any of them; OpenSM looks up port
+ * GUIDs alone (osm_prtn.c, osm_prtn_add_port()). An absent port gets its P_Keys when it appears.
  *
- * Made and owned by sm.c; programming (pkeys.c) asks what a port should have, and is told
- * which ports to look at. Loop thread only.
+ * Made and owned by sm.c. pkeys.c queries the P_Keys of ports, and is notified of ports to look
+ * at. Loop thread only.
  */
 #ifndef SM_PARTITION_PARTITIONS_H
 #define SM_PARTITION_PARTITIONS_H
@@ -48,7 +48,7 @@ enum partition_source {
 	PARTITIONS_LOST_FILE, /* follows: the same, but the registry has no text of it */
 };
 
-/* What the file says about one GUID, or about many. */
+/* A rule of the file about one GUID, or a range. */
 struct policy_rule {
 	guid_t guid; /* 0: of all, of some kind, or of a range */
 	uint32_t partition, number;
@@ -76,7 +76,7 @@ struct policy {
 	void *pkeys_ctx;
 	const struct sm_options *options;
 	struct policy_file *file;
-	uint64_t digest;		     /* of what it says */
+	uint64_t digest;		     /* of its text */
 	enum partition_source given, source; /* by policy_set_file(); what follows from it */
 	char *problem;			     /* why the file that was given is bad; or NULL */
 	char *kept_mark;		     /* of the kept text in force, or last tried; or NULL */
@@ -86,27 +86,26 @@ struct policy {
 	/* A file that waits until the registry has it for good. */
 	struct partitions *next;
 	struct registry_waiter keeping;
-	uint64_t state;	    /* rises with each change that may concern everybody; from 1 */
+	uint64_t state;	    /* rises with each change that may concern all ports; from 1 */
 	bool live;	    /* this manager is MASTER and its first view is there */
 	struct slices walk; /* over all ports, after such a change */
 	struct registry_cursor cursor;
 	bool walking;
-	/* What follows from one question; see policy_keys(). */
+	/* The result of one query; see policy_keys(). */
 	uint8_t *memberships; /* by partition */
 	pkey_t *touched, *keys;
 	unsigned num_touched, keys_room;
 	/* Called when groups of partitions may have changed; see policy_groups(). */
 	void (*groups_changed)(void *ctx);
 	void *groups_ctx;
-	/* What changes of the registry concern, until the turn that follows them. */
+	/* The ports that changes of the registry concern, until the next turn. */
 	struct loop_deferred turn;
 	guid_t *noted; /* port GUIDs */
 	unsigned num_noted, noted_room;
 	bool all_noted, groups_noted;
-	bool unlike; /* policy_is_unlike(), when that was told last */
+	bool unlike; /* policy_is_unlike() at the last log line */
 	bool closed; /* policy_is_closed(), when it was looked at last */
-	/* Deferred, when the keys of a port are as they should be, or cannot be: fn is for who
-	 * wants to know. */
+	/* Called, deferred, when the P_Keys of a port are written, or cannot be. */
 	struct loop_deferred settled;
 	bool news; /* tables were written since the last view that shows them */
 };

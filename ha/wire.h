@@ -50,7 +50,7 @@ struct frame {
 	size_t size;
 };
 
-/* Writing: a frame is begun, filled, and ended; then bytes and size are what is sent. */
+/* Writing: begin a frame, fill it, end it; then bytes and size are ready to send. */
 struct frame_out {
 	size_t size;
 	uint8_t bytes[FRAME_HEAD_SIZE + FRAME_BODY_MAX];
@@ -79,14 +79,14 @@ struct frame_in {
 int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
 	       bool (*take)(void *ctx, const struct frame *frame), void *ctx);
 
-/* HELLO: who one is, and which history and how much of it one has. */
+/* HELLO: the sender, its history, and its position in it. */
 struct hello {
 	uint8_t role;	      /* enum sm_state */
 	guid_t guid;	      /* of its port */
 	uint64_t incarnation; /* of the registry's history; 0: none */
 	uint64_t number;      /* of the last change of it */
-	/* What managers of a subnet should agree on: lines "NAME = VALUE;". Of those that begin
-	 * with "!" they have to. */
+	/* Options on which managers of a subnet should agree: lines "NAME = VALUE;". Lines that
+	 * begin with "!" must be equal. */
 	char config[FRAME_CONFIG_MAX];
 };
 
@@ -124,8 +124,8 @@ struct wire_changes {
 
 /* 0, or -EPROTO. */
 int changes_open(const struct frame *frame, struct wire_changes *changes);
-/* The next one, count times; its record comes from the arena. 0; or -EPROTO, and what is wrong in
- * why: then none that follows can be read. */
+/* Decodes the next change, count times; its record is in the arena. 0, or -EPROTO with the
+ * reason in why: the rest cannot be read. */
 int changes_next(struct wire_changes *changes, struct arena *arena, struct wire_change *out,
 		 char why[FRAME_WHY_SIZE]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files of sm/ that order the work share: the parts of one subnet manager, and the record
- * of its sweeps. Private to sm.c, sweep.c, readback.c, smp_rx.c and commands*.c; the parts
- * themselves (discover, program, peers, trigger) do not see it.
+ * Shared by the files of sm/ that run a sweep: the parts of one subnet manager, and the record of
+ * its sweeps. Private to sm.c, sweep.c, readback.c, smp_rx.c and sm/control/. The parts themselves
+ * (discover, program, peers, trigger) do not see it.
  */
 #ifndef SM_CONTEXT_H
 #define SM_CONTEXT_H
@@ -76,7 +76,7 @@ struct sweep {
 	bool was_master;		/* when it began */
 	bool contested;			/* the last one met another MASTER */
 	bool contested_told;		/* since it is so */
-	struct trigger current;		/* what this one was asked for */
+	struct trigger current;		/* the requests for this sweep */
 	char no_routes[ROUTE_WHY_SIZE]; /* why every engine refused; empty: one did not */
 	unsigned phase;
 	uint64_t began_us, phase_began_us, contested_us;
@@ -101,7 +101,7 @@ struct route_job { /* while routes are computed */
 	struct route_judged before; /* with references of its own; NULLs: there were no routes */
 	struct work_pool *pool;
 	uint64_t topology; /* the live model's, when the snapshot was taken */
-	char names[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* copied: options may change meanwhile */
+	char names[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* a copy, because options may change */
 	const char *chain[SM_ENGINES_MAX];
 	unsigned count;
 	struct route_result result;

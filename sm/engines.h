@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which chain of routing engines is in force: one that is being tried, else the one that was chosen
- * at run time (a setting, store/settings.h), else the configuration's. It is sm->options.engines,
- * which only engines.c writes. Private to sm/; loop thread only.
+ * The chain of routing engines in force: one that is being tried, else the chain that was set at
+ * run time (store/settings.h), else that of the configuration. It is sm->options.engines, which
+ * only engines.c writes. Private to sm/; loop thread only.
  */
 #ifndef SM_ENGINES_H
 #define SM_ENGINES_H

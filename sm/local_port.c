@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A link that was ACTIVE and is not any more has been down, even when it is back: whoever could not
- * reach us may have looked for another MASTER, and our switch may have been reset. Then the role is
- * given up at once, as a sweep would that finds it, but without waiting for all the devices that
- * cannot be reached. A link that comes back to a manager without one begins a sweep, which else
- * waits for the end of its growing delay. Who gives our port another LID, or another MasterSMLID,
- * is another manager: a sweep finds out who it is. While a sweep runs it looks for itself, and a
- * STANDBY finds it out by polling its master.
+ * A link that is no longer ACTIVE has been down, also if it is up again: other managers may have
+ * elected another MASTER, and the first switch may have been reset. Then this manager gives up its
+ * role at once, as a sweep would, but without waiting for unreachable devices. If the link of a
+ * manager that is not MASTER returns, a sweep begins, without the growing delay of sweeps. Another
+ * LID or MasterSMLID of the local port is the sign of another manager, and a sweep finds it.
+ * During a sweep nothing is read here, and a STANDBY notices changes by polling its master.
  *
- * Where there is another port that may be used, and its link is up, it takes the place of one whose
- * link stays down or whose device has gone. Without a device nothing is swept, and the live model
- * stays as it was; with it, or in the other port, all begins with DISCOVERING.
+ * If the link stays down or the device disappears, another local port whose link is up replaces
+ * it, if the configuration names one. Without a device nothing is swept, and the live model stays
+ * as it is. With a device, or on the other port, everything begins with DISCOVERING.
  */
 #include "sm/local_port.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The watch over the manager's own port: its link, its LID, and whether its device is there. A
- * link's going down and coming back is told by no trap that could reach us: what would tell it is
- * behind that link. So between sweeps our own port is asked for its PortInfo, an SMP that leaves
- * the machine by no cable. That the device has gone the transport tells. Called by sm.c. Loop
- * thread only.
+ * The watch over the manager's own port: its link, its LID, and the presence of its device. No
+ * trap can report that its link went down and up, because such a trap would need this link. So
+ * between sweeps its PortInfo is read, by an SMP that does not leave the host. The transport
+ * reports a missing device. Called by sm.c. Loop thread only.
  */
 #ifndef SM_LOCAL_PORT_H
 #define SM_LOCAL_PORT_H
@@ -19,7 +18,7 @@ struct sm;
 struct local_port {
 	struct loop_timer timer;
 	bool under_way;
-	uint64_t sweep; /* the last one when our port was asked */
+	uint64_t sweep; /* the last sweep when the port was read */
 	unsigned downs; /* so many times in a row its link was down */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the administrator may choose about the subnet manager; defaults are in weftd/conf.c. */
+/* Options of the subnet manager; defaults are in weftd/conf_rows.c. */
 #ifndef SM_OPTIONS_H
 #define SM_OPTIONS_H
 
@@ -43,7 +43,7 @@ struct sm_options {
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
 	unsigned readback_s;	   /* all that devices hold is read once in this time; 0: never */
 	unsigned grace_s;	   /* a port that is gone keeps what it registered for so long */
-	unsigned rereg_rate;	   /* ports told in a second to register anew; 0: none is */
+	unsigned rereg_rate;	   /* ports per second that are notified to re-register; 0: none */
 	unsigned flap_hold_max_s;  /* a link that flaps is held down for so long at the most */
 	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
 	uint8_t babble_policy;	   /* enum babble_policy */

@@ -35,7 +35,7 @@ static void port_events_raise(const struct port_events *port_events, enum event_
 	event_raise(port_events->events, &event);
 }
 
-/* Who is gone */
+/* Absent ports */
 
 static void absentee_free(struct port_events *port_events, struct absentee *absentee)
 {
@@ -161,7 +161,7 @@ static void port_events_compare(struct port_events *port_events, struct found be
 		not_before(port_events, before.guid);
 		leaves(port_events, before.guid);
 		coming = map_remove(&port_events->coming, before.guid);
-		if (!coming) /* else nobody has heard yet that it was there */
+		if (!coming) /* else no event has reported the port yet */
 			port_events_raise(port_events, EVENT_PORT_OUT, before);
 		free(coming);
 	} else if (!before.lid && after.lid) {
@@ -176,7 +176,7 @@ static bool end_port_is_up(const struct port *port)
 	return port->lid && (port_of_switch(port) || port_state_of(port) == PORT_ACTIVE);
 }
 
-/* What weftd did not see */
+/* Changes while weftd did not run */
 
 static void forget_before(struct port_events *port_events)
 {
@@ -199,8 +199,8 @@ static void find_before(struct port_events *port_events)
 			map_put(&port_events->before, entry->guid, (void *)registry_ref(entry));
 }
 
-/* Our own adapter may have been carried to another fabric: only others' GUIDs say which one it is.
- */
+/* The local adapter may have moved to another fabric: only GUIDs of other ports identify the
+ * fabric. */
 static bool is_others(const struct fabric *fabric, guid_t guid)
 {
 	const struct port *port = map_get(&fabric->ports, guid);
@@ -223,7 +223,7 @@ static bool same_fabric(const struct port_events *port_events, const struct fabr
 	return false;
 }
 
-/* What is left in before is not there any more. */
+/* The ports left in before have disappeared. */
 static void find_unseen(struct port_events *port_events)
 {
 	const struct snapshot *topology = port_events->topology;
@@ -313,7 +313,7 @@ static void port_events_merge(struct port_events *port_events, const struct arra
 	}
 }
 
-/* Who went while nobody looked: a walk over all that the registry knows of ports */
+/* Ports that disappeared unseen: a walk over all ports that the registry knows */
 
 static const struct {
 	enum registry_kind kind;
@@ -339,7 +339,7 @@ static bool switch_has(const struct snapshot *snapshot, guid_t guid)
 	return false;
 }
 
-/* What was registered under an alias is forgotten with the port that has it. */
+/* Registrations under an alias are deleted with those of its port. */
 static bool port_events_is_present(const struct port_events *port_events, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};

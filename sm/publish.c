@@ -22,7 +22,7 @@ static bool same_switches(const struct snapshot *a, const struct snapshot *b)
 	return true;
 }
 
-/* The view before lives until the events of what changed are out. */
+/* The former view lives until the events about its changes are raised. */
 static void publish(struct sm *sm, struct view *view)
 {
 	struct view *before = sm->view ? view_ref(sm->view) : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is asked of which port is one list (reading_collect()), which counts the requests as well as
- * it makes them; with an end port's comes the P_Key table of the switch's port before it. An answer
- * that came after a sweep began is as good as none: the port may have passed INIT meanwhile. Then
- * nothing is kept, and the port is read again when its turn comes.
+ * reading_collect() has the one list of requests for each port; it counts them as well as it makes
+ * them. With an end port it also reads the P_Key table of the switch port before it. An answer
+ * that arrives after a sweep began does not count, because the port may have passed INIT: then
+ * nothing is kept, and the port is read again in its turn.
  */
 #include "sm/read_tables.h"
 
@@ -36,7 +36,7 @@ struct reading {
 static void reading_answered(void *owner, void *subject, const struct smp_request *request,
 			     const struct smp_answer *answer);
 
-/* Counts a request, and submits it when there is somebody to hear of it. */
+/* Counts a request, and submits it if there is a reading. */
 static unsigned reading_get(struct reading *reading, const struct port *port, uint16_t attr_id,
 			    uint32_t attr_mod)
 {
@@ -59,8 +59,8 @@ static unsigned guid_blocks(const struct port *port)
 	return (port_info(port)->guid_cap + GUID_BLOCK_GUIDS - 1u) / GUID_BLOCK_GUIDS;
 }
 
-/* A switch maps from each of its ports, an adapter only what it sends itself. A base port 0 has no
- * lanes to choose from. */
+/* A switch has a mapping for each pair of its ports, an adapter only one for its own packets. A
+ * base port 0 has no lanes. */
 static unsigned reading_sl_to_vl_rows(const struct port *port)
 {
 	if (port_info(port)->vl_cap <= VLS_ONE || port->refuses & PORT_REFUSES_SL_TO_VL)
@@ -86,8 +86,8 @@ static uint8_t vl_arbitration_blocks(const struct port *port)
 	       (info->vl_arbitration_high_cap > VLARB_BLOCK_ENTRIES) << 3;
 }
 
-/* The switch's port before an end port where its P_Keys are not known: nobody needs them as long as
- * nobody is kept from anybody, and then they are needed of all ports at once. */
+/* The switch port before an end port, if its P_Keys are not known. They are needed only if
+ * partitions separate ports, and then those of all ports at once. */
 static struct port *front_unread(const struct port *port)
 {
 	struct port *front = port->agent && port->num ? port->peer : NULL;
@@ -176,7 +176,7 @@ static const struct {
 	{ATTR_VL_ARBITRATION, PORT_REFUSES_VL_ARBITRATION, take_vl_arbitration},
 };
 
-/* What was refused in part is not told at all. */
+/* A partly refused table is not shown. */
 static void leave_out_refused(const struct port *port, struct port_tables *tables)
 {
 	if (port->refuses & PORT_REFUSES_GUIDS)
@@ -189,9 +189,9 @@ static void leave_out_refused(const struct port *port, struct port_tables *table
 	}
 }
 
-/* A command may have read or written the table since, which is then known better. What follows for
- * the cable from a table that is known now is judged at once, not by the next sweep. The port of a
- * reading that is spoiled may have gone. */
+/* A command may have read or written the table since, and then has newer data. The cable is
+ * judged at once with the new table, not by the next sweep. The port of a spoiled reading may be
+ * gone. */
 static void take_front(struct reading *reading)
 {
 	struct port *front =

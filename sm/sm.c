@@ -25,8 +25,8 @@ static struct window_limits sm_window_limits(const struct sm_options *options)
 	};
 }
 
-/* Where sm_lid moves with mastership, hosts hear of no other manager; and what they registered with
- * the one before is all here when its standby had it before they were answered. */
+/* If sm_lid moves with mastership, hosts see no other manager, and the registrations are
+ * complete if durability was "standby" and this standby was in sync. */
 static bool clients_know_us(const struct sm *sm)
 {
 	const struct port *port = sm->fabric->sm_port;
@@ -75,8 +75,8 @@ static void role_changed(void *ctx, const char *reason)
 	}
 	sm->was_master = role == SM_MASTER;
 	replica_role(sm->replica, sm->cache);
-	/* What its own election decides a sweep goes on with. A handover comes from outside: what a
-	 * running sweep has read may be older than what the other master wrote. */
+	/* A sweep continues after a decision of its own election. A handover comes from outside:
+	 * the data of a running sweep may be older than the last writes of the other master. */
 	if (!sweep_is_electing(sm) && (role == SM_MASTER || role == SM_DISCOVERING))
 		trigger_heavy(&sm->trigger, reason);
 }
@@ -210,7 +210,7 @@ void sm_free(struct sm *sm)
 {
 	if (!sm)
 		return;
-	snapshot_request_stop(&sm->snapshot_request); /* whoever waits for one is freed before it */
+	snapshot_request_stop(&sm->snapshot_request); /* its waiters are freed before it */
 	sweep_done(sm);
 	engines_done(sm);
 	save_free(sm->save);
@@ -307,7 +307,7 @@ static bool locked_out(void *ctx)
 	return sm->sweep.last.error == -EACCES;
 }
 
-/* What is behind our port is asked with the keys that are recorded for it first. */
+/* The device behind the local port is first tried with the keys recorded for it. */
 static void unlocked(void *ctx)
 {
 	struct sm *sm = ctx;
@@ -369,7 +369,7 @@ void sm_set_route_options(struct sm *sm, struct route_options *options)
 	route_options_ref(options);
 	route_options_unref(sm->fabric->route_options);
 	sm->fabric->route_options = options;
-	sm->fabric->topology++; /* routes have to be computed anew */
+	sm->fabric->topology++; /* routes must be computed again */
 }
 
 void sm_set_node_names(struct sm *sm, struct map *names)

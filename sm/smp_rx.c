@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Subnet management MADs that others send to us: traps (sm/traps.c) and SMInfo, one row each.
- * Get(SMInfo) is answered in every role. Our SM_Key is told, since OpenSM takes a manager
- * that tells another, or none, for no manager at all; but where nothing can be read without our
- * port's M_Key, only to who knows that (chapter 14.4.1). Who does not is told the rest at any level
- * of protection, for the election of our own kind is not to depend on keys that are just being
- * changed. Set(SMInfo) needs the M_Key.
+ * SMPs that other nodes send to this manager: traps (sm/traps.c) and SMInfo, one row each.
+ * Get(SMInfo) is answered in every role. The answer has the SM_Key, because OpenSM ignores a
+ * manager with another key or none. But if the local port is unreadable without its M_Key, only a
+ * requester with that M_Key gets the SM_Key (chapter 14.4.1). Other requesters get the rest at any
+ * protection level, because the election must not depend on M_Keys that are being changed.
+ * Set(SMInfo) needs the M_Key.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ enum { READABLE = 1 }; /* the highest protection level at which a Get() needs no
 
 /* SMInfo */
 
-/* Chapter 14.2.4. Nobody below us looks, for it is the manager that has SMInfo. */
+/* Chapter 14.2.4. No layer below checks the M_Key, because SMInfo belongs to the manager. */
 static bool has_our_m_key(const struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port = sm->fabric->sm_port;
@@ -84,9 +84,9 @@ static bool smp_sender_is_stranger(struct sm *sm, const struct smp_rx_request *r
 	return !fabric_way_ends(sm->fabric, &back);
 }
 
-/* Who asks from where we know of nothing has found a way to us that no port has shown: another
- * MASTER may have cleared PortStateChange, which told of it. If it ranks higher, it waits for us to
- * find it, and to hand over. */
+/* A manager at an unknown place has found a path that no port has shown: another MASTER may have
+ * cleared the PortStateChange about it. If it ranks higher, it waits until this manager finds it
+ * and hands over. */
 static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 {
 	sm->counts.sm_info_gets++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Snapshots of the fabric as it is now, for the sweep and for commands. Freezing takes some turns
- * of the loop; who asks meanwhile waits for the same one, and as long as the fabric does not change
- * the last one is given again. Loop thread only.
+ * Snapshots of the present fabric, for the sweep and for commands. Freezing takes some turns of
+ * the loop; requests in this time share the snapshot. While the fabric does not change, the last
+ * snapshot is used again. Loop thread only.
  */
 #ifndef SM_SNAPSHOT_REQUEST_H
 #define SM_SNAPSHOT_REQUEST_H
@@ -12,7 +12,7 @@
 /* Takes over the reference; NULL: there will be none, the manager is stopping. */
 typedef void snapshot_fn(void *ctx, struct snapshot *snapshot);
 
-struct snapshot_waiter { /* somebody who waits, embedded in what is his */
+struct snapshot_waiter { /* a waiting request, embedded in the struct of its owner */
 	struct list link;
 	bool as_found;
 	snapshot_fn *fn;
@@ -24,7 +24,7 @@ struct snapshot_request {
 	struct freeze freeze;
 	struct list waiting;
 	struct snapshot *last;	/* one of those below; NULL: none yet */
-	struct snapshot **made; /* which somebody may still have: a reference to each */
+	struct snapshot **made; /* that may still be in use: a reference to each */
 	size_t num_made;
 	struct slices freeing;
 	struct snapshot *old;	  /* that is being freed */

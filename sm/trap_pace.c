@@ -17,7 +17,7 @@ struct sender {
 	uint64_t looked_us;
 	uint64_t next_us; /* no look before */
 	uint64_t forget_us;
-	uint64_t revision; /* its node's when the last look was asked for */
+	uint64_t revision; /* that of its node at the last request */
 	uint64_t sweep;	   /* the sweep that makes that look; 0: there was none yet */
 	unsigned empty;	   /* looks in a row that revealed nothing */
 	uint16_t number;   /* of the last trap */
@@ -107,8 +107,8 @@ static struct sender *trap_pace_sender(struct trap_pace *pace, const struct port
 	return sender;
 }
 
-/* Other traps of a switch, such as 256 for each SMP with a wrong M_Key that any host sends it, must
- * not delay the news of its links, which it alone can send. */
+/* Other traps of a switch, such as 256 for each SMP with a wrong M_Key that any host sends, must
+ * not delay its own reports of changed links. */
 static void end_back_off(struct sender *sender, const struct port *port, uint16_t number)
 {
 	if (number != TRAP_LINK_STATE || sender->number == number || !port_of_switch(port) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Merging: the widest kind that was asked for wins, and what is named is joined. */
+/* Merging: the widest requested kind counts, and the named nodes and ports are joined. */
 #include "sm/trigger.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One row a reason; the first one that holds for a switch is told. */
+/* One row for each reason; the first that applies is logged. */
 #include "sm/unrouted.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Switches that routes do not use although they are there, and why: told in the log when it begins,
- * and in weftctl status for as long as it is so. Called by sm/sweep.c and sm/control/commands.c. It
- * decides nothing and owns nothing but what it logged (switch_trouble). Loop thread only.
+ * Present switches that routes do not use or avoid, and the reasons: logged at the beginning, and
+ * shown by weftctl status. Called by sm/sweep.c and sm/control/commands.c. It decides nothing, and
+ * owns only the marks of logged switches (switch_trouble). Loop thread only.
  */
 #ifndef SM_UNROUTED_H
 #define SM_UNROUTED_H

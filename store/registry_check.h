@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a record of the registry must be that came from a file: the ranges without which the rest of
- * the program could not bear it. Pure functions over a table, any thread.
+ * Checks records from a file or a stream: the ranges on which the rest of the program relies. Pure
+ * functions over a table, any thread.
  */
 #ifndef STORE_REGISTRY_CHECK_H
 #define STORE_REGISTRY_CHECK_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Puts all that one registry holds in place of all that another holds: a document that is restored,
- * a master's registry at its standby. First what is not in the new one goes, then what is in it is
- * put, some records at a time, as many as the caller has time for; all of it belongs together
- * (registry_together()). What stays as it is is no change. Loop thread only.
+ * Replaces the contents of a registry by those of another: a restored document, or a master's
+ * registry at its standby. First it drops the records that the new one lacks, then it puts the
+ * others, some records in each call. All changes form one unit (registry_together()). Equal
+ * records are no change. Loop thread only.
  */
 #ifndef STORE_REGISTRY_REPLACE_H
 #define STORE_REGISTRY_REPLACE_H

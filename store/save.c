@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Saving is a walk over the registry, kind by kind, as fast as the client reads. Groups come before
- * members, and a member whose group was not there when groups were walked is left out: members of
- * groups that are gone live on for some turns, and new ones come while the client reads. A document
- * that comes back is gathered in a registry of its own, which knows what is there twice; when it is
- * complete, what it does not have is dropped and what it has is put, some hundred records a turn,
- * and the client is told when all is durable.
+ * Saving is a walk over the registry, kind by kind, at the pace of the client. Groups come before
+ * members, and a member without a saved group is skipped: members of deleted groups live on for
+ * some turns, and new ones appear while the client reads. A document for restore is gathered in a
+ * registry of its own, which finds repeated records. When it is complete, records that it lacks
+ * are dropped and its records are put, some hundreds in a turn. The client gets the answer when
+ * all is durable.
  */
 #include "store/save.h"
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Settings made at run time: text by name, kept in the registry and so in the store, that stands
- * before what the configuration says until it is cleared. Who understands some of them has a table
- * of rows, one for each, and is told of what is there at the start, of what a command changes, and
- * of what a restored document or a store that could be read late brings. The registry alone says
- * what is set; a text that its row refuses is logged, shown by status, and has no effect. Loop
- * thread only.
+ * Run-time settings: text by name, kept in the registry and so in the store, which replaces the
+ * configured value until it is cleared. The owner of some settings has a table of rows, one for
+ * each. A row is called with the stored text at the start, and after a command, a restored
+ * document, or a store that was read late. Only the registry has the settings; a text that its row
+ * refuses is logged, shown by status, and has no effect. Loop thread only.
  */
 #ifndef STORE_SETTINGS_H
 #define STORE_SETTINGS_H
@@ -20,8 +19,8 @@ enum { SETTING_WHY_SIZE = 160, SETTINGS_MAX = 8 };
 struct setting_row {
 	const char *name;  /* in the store: it never changes its meaning */
 	const char *clear; /* the command that goes back to the configuration, for people */
-	/* text NULL: nothing is set, the configuration counts. Told the same twice it does nothing.
-	 * False, and why: the text means nothing, and the configuration counts. */
+	/* text NULL: no setting, the configured value counts. A repeated call does nothing.
+	 * False, with the reason in why: the text is invalid, and the configured value counts. */
 	bool (*apply)(void *ctx, const char *text, char why[SETTING_WHY_SIZE]);
 };
 
@@ -31,7 +30,7 @@ struct settings {
 	void *ctx;
 	struct registry_reader reader;
 	struct loop_deferred later;
-	unsigned changed; /* bit i: row i is to be told */
+	unsigned changed; /* bit i: row i is to be called */
 	struct list answers;
 	char why[SETTINGS_MAX][SETTING_WHY_SIZE]; /* of those that are ignored; else empty */
 };

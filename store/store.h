@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The store: keeps the registry (store/registry.h) in one file, weft.db in the state directory, so
- * that what was acknowledged outlives the daemon, the machine and its power (store/db.h says
- * what that rests on). It owns the file and a worker of its own, the only thread that touches the
- * file once the loop runs; everything here is called on the loop thread.
+ * The store: keeps the registry (store/registry.h) in files of the state directory, so that
+ * acknowledged changes survive the end of the daemon, of the machine and of its power (store/db.h
+ * has the conditions). It owns the files and a worker of its own, the only thread that uses them
+ * while the loop runs. All functions here are called on the loop thread.
  *
- * What is changed within a turn of the loop, or while the batch before it is being written, is one
- * batch and one commit; its changes are durable when that is done, and the registry then lets go
- * who waits for them. A batch begins to be written at the end of the turn of its first change. When
- * the batch before it has just been written, it begins after a rest of twice the time which that
- * took, 5 ms at most: a flood of changes then costs few commits.
+ * The changes of one turn of the loop, or during the write of the batch before, form one batch and
+ * one commit. They are durable when it is written, and the registry then calls its waiters. A
+ * batch is written at the end of the turn of its first change. After another batch it pauses first
+ * for twice the time of that batch, 5 ms at most, so that a flood of changes costs few commits.
+ * One unit of changes (registry_together()) is one batch, however many turns it takes.
  *
- * What belongs together (registry_together()) is one batch however many turns it takes.
- *
- * When the file cannot be written the store is degraded: the registry goes on from memory and
- * everything counts as durable, since a subnet without a manager is worse than one whose manager
- * may forget. That is logged and shown by status. It tries again every some seconds, writes
- * everything anew, and is well again. A file that is damaged is set aside, and a new one begun. One
+ * If the file cannot be written, the store is degraded: the registry continues from memory and all
+ * changes count as durable, because a subnet without a manager is worse than a manager that may
+ * lose data. This is logged and shown by status. The store retries every few seconds, writes
+ * everything again, and has then recovered. A damaged file is renamed, and a new one begun. A file
  * of a newer version is not touched.
  */
 #ifndef STORE_STORE_H

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Alias GUIDs on the control socket: alias list, alias set, alias remove. What an administrator
- * sets is granted: its P_Keys follow (sm/partition/partitions.h). A GUID that another port has is
- * taken from there, unless it was granted to that port: then alias set names the port, and the
- * administrator removes the alias there first (store/alias.h). A change is answered when it is
- * durable; the port is told by the sweep that follows. Names and members are documented in
- * weftctl(8). Loop thread only.
+ * The commands alias list, alias set and alias remove. An alias that an administrator sets is
+ * granted, so its P_Keys count (sm/partition/partitions.h). A GUID moves from another port, unless
+ * it was granted to that port: then alias set names the port, and the administrator removes the
+ * alias there first (store/alias.h). A change is answered when it is durable; the next sweep
+ * writes it to the port. Names and members are documented in weftctl(8). Loop thread only.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The subnet manager's rows of the control socket that are not about routes: sweep, node list, link
- * list, topology export, and its part of status.
- * Lists are given in pieces from a snapshot that is held meanwhile, so that a slow reader sees one
- * moment of the fabric and the loop never writes for long. Names and members are documented in
- * weftctl(8); no key is in any of them.
+ * The commands of the subnet manager that are not about routes: sweep, node list, link list,
+ * topology export, and its part of status. Lists are sent in parts from one snapshot, so that a
+ * slow reader sees one moment of the fabric, and the loop never writes for long. Names and members
+ * are documented in weftctl(8). No answer has a key.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -156,7 +155,8 @@ static json_t *status_turns(const struct loop *loop)
 static const char device_gone[] =
 	"the device of the local port has disappeared: waiting until it returns";
 
-/* Who is no MASTER makes no sweeps: his role may be another one than that of the last. */
+/* A manager that is not MASTER makes no sweeps, so its role may differ from that of the last
+ * sweep. */
 static json_t *subnet_state(const struct sm *sm)
 {
 	const struct sweep_record *last = &sm->sweep.last;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the files with the manager's rows of the control socket share: how they write nodes, and
- * how they wait for a sweep. Private to sm/commands*.c. Loop thread only.
+ * Shared by the files with the commands of the manager: how they write nodes, and how they wait
+ * for a sweep. Private to sm/control/ and sm/sm.c. Loop thread only.
  */
 #ifndef SM_CONTROL_COMMANDS_H
 #define SM_CONTROL_COMMANDS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rows of the control socket that compute: route check, route quality, route plan. What is
- * judged is what the switches are known to hold (acknowledged, or read), over the links that there
- * are now; not what was computed for them.
+ * The commands that compute: route check, route quality, route plan. They judge the tables that
+ * the switches are known to hold (acknowledged, or read), over the present links, and not the
+ * computed tables.
  *
- * A judgement is a list of steps, each a job of its own; between two of them the client is told how
- * far it is, and routing for a fault gets its turn. One judgement is computed at a time, some more
- * wait, and further ones are refused. The loop only freezes the fabric and takes references; rows
- * of switches that are being written to are put together inside the job. Nothing is programmed.
+ * A judgement is a list of steps, each a job of its own. After each step the client gets the
+ * progress, and routing for a fault gets its turn. One judgement is computed at a time, some more
+ * wait, and further ones are refused. The loop only freezes the fabric and takes references; the
+ * job itself joins the rows of switches that are being written. Nothing is programmed.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,8 +13,8 @@ static void command_keys_status(void *ctx, struct control_request *request, cons
 	control_reply(request, keys_status(&sm->keys));
 }
 
-/* Ports that were silent so far are asked again with what is known now. The answer waits until the
- * keys are durable: who hears it may take the other manager away. */
+/* Ports that did not respond so far are tried again with the new keys. The answer waits until
+ * the keys are durable, because the administrator may then remove the other manager. */
 static void command_keys_import(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Partitions on the control socket: list, show, add, remove, member add, member remove, accept. A
- * change is judged whole before anything of it counts. It is answered when it is durable, when the
- * ports that it concerns hold what they should or have refused to, and when the SA answers from
- * what they hold. After some seconds it is answered anyway, and the answer says what of this is not
- * so yet: nobody is told that something is done which a restart may undo. Names and members are
- * documented in weftctl(8). Loop thread only.
+ * The commands about partitions: list, show, add, remove, member add, member remove, accept. A
+ * change is judged as a whole before any part of it counts. Its answer follows when it is durable,
+ * when the ports that it concerns hold their P_Keys or have refused them, and when the SA uses
+ * these P_Keys. After some seconds the answer follows anyway, and names what is still missing: no
+ * answer reports a change that a restart may undo. Names and members are documented in weftctl(8).
+ * Loop thread only.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * partition check: a partition file comes in pieces, is parsed, and for each port that has, or had,
- * a LID its keys are compared with those of now. Nothing changes. One file at a time: who begins
- * another one, or does not go on for a while, loses what was sent. Loop thread only.
+ * partition check: receives a partition file in parts, parses it, and compares, for each port that
+ * has or had a LID, its P_Keys with those in force. Nothing changes. One file at a time: a second
+ * client replaces the first, and a client that pauses loses its file. Loop thread only.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rows of the control socket that show and direct routes: route show, route engine, route dump.
- * They answer from the view, without computing anything; what is computed is in commands_judge.c. A
- * dump goes out in pieces from a view that is held meanwhile. Loop thread, but for what writes
- * them.
+ * The commands that show and direct routes: route show, route engine, route dump. They answer from
+ * the view without computing anything; judge.c has the commands that compute. A dump is sent in
+ * parts from one view. Loop thread only, except the job that writes a part.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -17,8 +17,8 @@
 
 struct peers;
 
-/* Mastership that is given away by command. The next survey asks choose() to whom: to one of the
- * list, or to nobody (0). done() tells what became of that: error 0 and status 0, it was taken. */
+/* A handover by command. The next survey calls choose() for the target: a manager of the list,
+ * or none (0). done() reports the result: error 0 and status 0: complete. */
 struct peers_handover {
 	guid_t (*choose)(void *ctx, const struct peer *list, size_t count);
 	void (*done)(void *ctx, int error, uint16_t status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An interval is a few attempts, each of which waits for its part of it; so the answer of a manager
- * that is slow would always come too late. Before the verdict it is asked once with patience: the
- * last interval is one attempt.
+ * An interval consists of a few attempts, each with a part of its time, so the answers of a slow
+ * manager would always be late. So the last interval before the verdict is one attempt, which
+ * waits all of it.
  */
 #include "sm/election/poll.h"
 
@@ -29,9 +29,9 @@ static bool poll_address(const struct poll *poll, struct mad_addr *to, struct ro
 	return *directed || poll->peer.lid;
 }
 
-/* Some agents look at the M_Key of an SMInfo before their manager does. So silence may tell of no
- * more than another key, which somebody gave the port since we looked: before the manager counts as
- * dead each interval has the next that it may be. */
+/* Some agents check the M_Key of an SMInfo before their manager sees it. So silence may only
+ * mean that another program changed the M_Key of the port. Before the manager counts as dead,
+ * each interval tries the next possible key. */
 static uint64_t m_key(const struct poll *poll)
 {
 	const struct port *port = map_get(&poll->fabric->ports, poll->peer.info.guid);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Keys by policy and by record (sm/partition/m_keys.h). A derived key is the first 64 bits of
- * HMAC-SHA-256 over a label and the port's GUID, so that every manager with the secret knows it,
- * also one that has no store of its own. The first secret gives keys; those after it were used
- * before and are tried.
+ * HMAC-SHA-256 over a label and the GUID of the port, so that every manager with the secret can
+ * compute it, also without a store. The first secret gives keys; the others were used before and
+ * are tried.
  *
- * Behind a cable nobody knows whose key it takes. First comes that of who was there last. After
- * that, where each port has its own, those of ports that are missing, for cables may have been
- * moved; never those of ports that are there.
+ * The key of an unknown device behind a cable is found by trying. The key of the last known port
+ * there comes first. If each port has its own key, those of missing ports follow, because cables
+ * may have been moved. Keys of present ports are never tried.
  */
 #include "sm/partition/m_keys.h"
 
@@ -68,7 +68,7 @@ static void m_keys_add_record(const struct m_key_entry *entry, struct m_key_list
 	m_key_list_add(list, entry->older);
 }
 
-/* What the fabric asks for */
+/* Queries of the fabric */
 
 static void m_keys_of_port(void *ctx, guid_t guid, struct m_key_list *list)
 {
@@ -114,7 +114,8 @@ static uint64_t beyond(void *ctx, const struct port *from, unsigned turn)
 		add_policy(keys->options, 0, &list);
 	if (turn < list.count)
 		return list.key[turn];
-	/* Who has none answers in the first turn, and is not to be told others'. */
+	/* A port without a key responds to the first attempt, and must not see the keys of
+	 * others. */
 	return turn ? m_keys_add_missing(keys, turn, &list) : 0;
 }
 
@@ -128,7 +129,7 @@ static void m_keys_put(struct keys *keys, enum registry_kind kind, const void *r
 	keys->recorded += registry_number(keys->registry) != number;
 }
 
-/* What it holds now, or may hold, is not forgotten before it has shown the new one. */
+/* The present and possible keys are kept until the port has shown the new key. */
 static void m_keys_change(struct m_key_entry *entry, const struct agent *agent, uint64_t want)
 {
 	uint64_t held = agent->m_key.known ? agent->m_key.key : entry->m_key;
@@ -288,7 +289,7 @@ static const struct port *of_lid(const struct keys *keys, lid_t lid)
 	return lid && lid <= LID_UNICAST_MAX ? keys->fabric->lids[lid] : NULL;
 }
 
-/* NULL: nobody can tell. */
+/* NULL: unknown. */
 static const struct port *find_offender(const struct keys *keys, const struct port *port,
 					const struct notice_bad_m_key *bad)
 {

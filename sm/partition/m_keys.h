@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * M_Keys: which one each end port should have (none, one for the subnet, or one of its own that is
- * derived from a secret), and which it may have. The registry holds both, and is durable before a
- * port is told anything: a key that is lost could not be asked for again. So what a Set(PortInfo)
- * carries is the registry's (sm/program/want.c), and a change of policy, or of the secret, is first
- * one of the registry, here, in a walk that each sweep of a MASTER begins when something has
- * changed.
+ * M_Keys: the key that each end port should have (none, one for the subnet, or its own, derived
+ * from a secret), and the keys that it may have. The registry holds both, and is durable before a
+ * port receives a key, because a lost key could not be recovered. So Set(PortInfo) carries the key
+ * of the registry (sm/program/want.c). A change of policy or secret first changes the registry,
+ * here, in a walk that a sweep of a MASTER begins after a change.
  *
- * While a key is changed the one before it is kept and tried, until the port has shown that it has
- * the new one. A port that is gone keeps its record, as its LID.
+ * While a key is being changed, the former key is kept and tried, until the port has shown the new
+ * one. An absent port keeps its record, as it keeps its LID.
  *
- * Who uses a wrong key is counted, and named in the log. No key is. Loop thread only.
+ * Wrong keys are counted for their sender, and logged without the key. Loop thread only.
  */
 #ifndef SM_PARTITION_M_KEYS_H
 #define SM_PARTITION_M_KEYS_H
@@ -25,7 +24,7 @@
 
 enum { OFFENDERS_MAX = 64 };
 
-/* Who sent SMPs with wrong keys; guid 0: nobody could tell. */
+/* The sender of SMPs with wrong keys; guid 0: unknown. */
 struct offender {
 	guid_t guid; /* of its end port */
 	lid_t lid;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * P_Keys that others gave, and that go now: where there is no partition file, and nothing was said
- * at run time, everybody is a full member of the default partition and of no other, so the first
- * bring-up of a MASTER takes all other keys away. Before it does, it counts them here, in a walk
- * over all ports, and says so in the log; weftctl status goes on saying it. Who gave them is not
- * known: another manager, or this one by a file that its configuration names no more. Called by
- * sm/sweep.c before anything is written, and by sm/control/partition.c. Loop thread only.
+ * P_Keys that are not in the configuration, and that weftd removes. If there is neither a
+ * partition file nor a definition at run time, all ports are full members of the default partition
+ * only, so the first bring-up of a MASTER removes all other P_Keys. Before that, a walk over all
+ * ports counts them here, logs them, and weftctl status continues to show the number. Their origin
+ * is not known: another manager, or a file that the configuration of weftd no longer names. Called
+ * by sm/sweep.c before anything is written, and by sm/control/partition.c. Loop thread only.
  */
 #ifndef SM_PARTITION_UNMANAGED_PKEYS_H
 #define SM_PARTITION_UNMANAGED_PKEYS_H

@@ -35,7 +35,7 @@ struct agent {
 	struct fabric *fabric;
 	struct port *port;
 	struct m_key_have m_key;
-	struct list todo;      /* ports that sm/program/program.c has to look at */
+	struct list todo;      /* ports to look at: sm/program/program.c */
 	uint64_t trap_tid;     /* of the last trap that it sent; 0: none, or it numbers none */
 	struct rate trap_rate; /* of its traps to subscribers and events: sm/traps.c */
 	int32_t index;	       /* during a freeze: of an adapter port in the snapshot, or -1 */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What discover.c, which asks and takes answers, and discover_tidy.c, which makes the model agree
- * with them when a pass is over, have in common.
+ * What the parts of a pass share: discover.c begins and ends it, wait.c decides how long it waits
+ * for answers, read.c reads nodes, probe.c probes the far ends of cables, far_end.c judges what
+ * answered there, tidy.c makes the model agree with the answers. Private to these.
  */
 #ifndef SM_DISCOVERY_PARTS_H
 #define SM_DISCOVERY_PARTS_H
@@ -53,6 +54,74 @@ struct discover {
 	struct log_limit duplicate_limit, silent_limit, odd_limit;
 };
 
+static inline bool discover_is_partial(const struct discover *discover)
+{
+	return discover->kind != DISCOVER_HEAVY;
+}
+
+static inline bool port_node_is_silent(const struct port *port)
+{
+	return port && port->node->silent;
+}
+
+/* wait.c */
+
+enum { PROBE_PATIENCE = 2 }; /* attempts after which a probe, or an agent, counts as silent */
+
+/* Whether packets have rarely been lost in this pass. */
+bool discover_loss_is_rare(const struct discover *discover);
+/* Whether nothing is awaited but answers that may never come. */
+bool discover_only_silence(const struct discover *discover);
+/* An awaited answer has come, or never will: arg is the struct discover. */
+void discover_landed(void *arg);
+/* Sends a read to an agent. Its end calls discover_returned() first, then, if the agent answered,
+ * discover_agent_answered(), and last discover_landed(). */
+void discover_submit(struct discover *discover, struct agent *agent,
+		     const struct smp_request *request);
+void discover_returned(struct discover *discover, struct agent *agent);
+void discover_agent_answered(struct discover *discover, struct agent *agent);
+/* For smp_request.again of such a read; subject: the port. */
+void discover_asked_again(void *owner, void *subject, unsigned attempt);
+/* Ends the reads of mute agents, because the pass ends without them. */
+void discover_give_up_mute(struct discover *discover);
+
+/* read.c */
+
+/* Reads a node that a cable, or the begin of the pass, has led to at this port: once in a pass. */
+void discover_visit(struct discover *discover, struct node *node, struct port *arrival);
+/* Reads one attribute from the agent of a port; nothing if that has none. */
+void discover_get(struct discover *discover, struct port *port, uint16_t attr_id,
+		  uint32_t attr_mod);
+void discover_get_port_info(struct discover *discover, struct port *port);
+/* Reads the P_Key table where it is not known, and in a heavy pass always. */
+void discover_get_pkeys(struct discover *discover, struct port *port);
+
+/* probe.c */
+
+/* Probes the far end of the cable of a port; second_look: all else of the pass is known. */
+void discover_probe(struct discover *discover, struct port *from, bool second_look);
+/* Cancels the probes that leave through ports of this node; NULL: all. */
+void discover_drop_probes(struct discover *discover, const struct node *node);
+/* Ends all probes that are left, because the pass ends without them. */
+void discover_give_up_probes(struct discover *discover);
+
+/* far_end.c */
+
+/* A port of the node with a cable; NULL: none has one. */
+struct port *node_any_cabled(struct node *node);
+/* A node with this NodeInfo has answered a probe out of this port. */
+void discover_arrived(struct discover *discover, struct port *from, const struct node_info *info,
+		      bool second_look);
+/* Drops a node in the middle of a pass, with the probes through its ports. */
+void discover_drop_node(struct discover *discover, struct node *node);
+/* Gives the port an agent if it has none, or one with another PortGUID. */
+void discover_give_agent(struct discover *discover, struct port *port, guid_t port_guid);
+/* Probes once more where it was not clear whether a device was moved, or two have one GUID. */
+void discover_look_at_claims(struct discover *discover);
+/* Logs what is wrong behind a port when it begins: each light pass finds it again, for days. */
+void discover_log_once(struct log_limit *limit, struct port *from,
+		       const struct log_subject *subject, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* guid answers behind from, but it is known at another place, or as another device. */
 void discover_duplicate(struct discover *discover, struct port *from, guid_t guid,
 			const struct port *known);

@@ -2,7 +2,7 @@
 /*
  * The order of forwarding: what may be written now so that no packet runs in a circle, not even
  * for the time of one Set(). Unicast has no hop limit inside a subnet. Pure functions over the live
- * model, asked by program.c and switch.c before they write. Loop thread only.
+ * model, asked by ports.c and switch.c before they write. Loop thread only.
  *
  * Only three kinds of Set() let packets go where they could not go before: an entry that changes, a
  * LinearFDBTop that rises, a cable between switches that goes ACTIVE. Each is judged by itself: the

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of programming share: program.c looks after ports and runs, switch.c after
- * SwitchInfo and forwarding tables, order.c judges what may be written now,
- * verify.c makes sure of whom is written to, refused.c gives up who takes nothing,
- * fdr10.c enables that speed, mft.c writes multicast tables, cached_mft.c
- * and cached_lft.c believe a table cache. Private to these.
+ * What the parts of programming share: program.c runs them, ports.c writes ports, switch.c
+ * SwitchInfo and forwarding tables, mft.c multicast tables, pkeys.c P_Keys. order.c decides what
+ * may be written now, verify.c asks a switch for its identity before Sets, refused.c leaves
+ * switches alone that refuse their tables, reregister.c paces notifications of hosts, fdr10.c
+ * enables that speed, cached_lft.c and cached_mft.c check tables of the table cache. Private to
+ * these.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
@@ -17,6 +18,9 @@
 
 /* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */
 enum { PACKET_LIFE_US = 10000 };
+
+/* A port state that lags behind the answer to its Set() is read again after so long. */
+enum { STATE_LAG_US = 25000 };
 
 /* What a run may do to go on, when it came to a stand with less. */
 enum effort {
@@ -86,6 +90,27 @@ bool program_is_logged(struct program *program, uint32_t *failure, const char *w
 void program_note_switch(struct program *program, struct node *node);
 /* An answer shows this state of a port: when its link was down since the last one, that is news. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
+
+/* ports.c */
+
+/* The next request of a port, in a run over ports; false: nothing now. */
+bool ports_request(struct program *program, struct port *port, struct smp_request *out);
+/* The same between runs: only P_Keys and what goes with them, and ClientReregister. */
+bool ports_request_between_runs(struct program *program, struct port *port,
+				struct smp_request *out);
+/* Whether a port is up and nothing is to be written, as for nearly all ports in most sweeps: to
+ * test this while the port is in the processor's cache costs less than to give it a turn. False for
+ * port 0, whose switch has a turn. */
+bool ports_is_good(const struct program *program, struct port *port);
+/* Whether the state of the port allows Sets. */
+bool ports_take_sets(const struct port *port);
+/* Whether the cable of a port stays as it is, because no route uses a switch at an end of it. */
+bool ports_left_alone(const struct fabric *fabric, const struct port *port);
+/* Reads ports again whose state was read too early; ports_forget_lagging() at the end of a run. */
+void ports_read_lagging(struct program *program);
+void ports_forget_lagging(struct program *program);
+/* Logs that the link of a port runs with less than both ends support. */
+void ports_warn_of_mismatch(struct program *program, const struct port *port);
 
 /* reregister.c */
 

@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The next thing to write to a port follows from what it has and from the far end of its cable,
- * never from a step that was noted down: so a port can be looked at again whenever something near
- * it changed. Ports to look at stand in the list of their agent; the window asks an agent for its
- * next request when it has room (window_target.next), ports first, then the switch's own table.
+ * Runs. Ports to look at stand in the list of their agent. The window asks an agent for its next
+ * request when it has room (window_target.next): first for its ports (ports.c), then for the tables
+ * of the switch itself (switch.c, mft.c).
  */
 #include "sm/program/parts.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "fabric/lid.h"
-#include "fabric/subject.h"
 #include "include/message_id.h"
 #include "lib/mem.h"
 #include "sm/partition/partitions.h"
-#include "sm/program/guids.h"
-#include "sm/program/want.h"
-
-/* A state that lags behind the answer to its Set() is read so often, at the least so far apart. */
-enum { STATE_READS = 8, STATE_LAG_US = 25000, STATE_REFUSED = UINT8_MAX };
 
 static bool next_request(void *owner, struct window_target *target, struct smp_request *out);
 
@@ -43,95 +32,6 @@ void program_look_at(struct program *program, struct port *port)
 	program_wake(program, agent);
 }
 
-/* Gates: what a port or a table waits for */
-
-/* The first switch on the way from node to lid whose table is not acknowledged, or has no way. */
-static struct node *unsettled_on_way(struct node *node, lid_t lid)
-{
-	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
-		uint8_t out = lft_port(node->sw->want, lid);
-
-		if (!node->sw->settled)
-			return node;
-		if (!out)
-			return NULL;
-		if (out > node->num_ports || !node->port[out].peer)
-			return node;
-		if (!port_of_switch(node->port[out].peer))
-			return NULL;
-		node = node->port[out].peer->node;
-	}
-	return node;
-}
-
-/* For a cable between a switch and an end port: the tables from there to us and back. */
-static struct node *blocker(const struct fabric *fabric, const struct port *port)
-{
-	const struct port *end = port_of_switch(port) ? port->peer : port;
-	const struct port *sm = fabric->sm_port;
-	struct node *node;
-
-	if (port_of_switch(end) || !port_of_switch(end->peer))
-		return NULL; /* between two switches, or between two adapters */
-	node = unsettled_on_way(end->peer->node, sm->lid);
-	if (!node && port_of_switch(sm))
-		node = unsettled_on_way(sm->node, end->lid);
-	else if (!node && sm->peer && port_of_switch(sm->peer))
-		node = unsettled_on_way(sm->peer->node, end->lid);
-	return node;
-}
-
-static bool may_go_active(struct program *program, struct port *port)
-{
-	struct node *node = blocker(program->fabric, port);
-
-	if (!node)
-		return true;
-	list_del(&port->waiting);
-	list_push(&node->sw->waiters, &port->waiting);
-	return false;
-}
-
-/* A cable between switches that must not pass packets yet. It is not ARMED either: see
- * order.c, may_pass(). */
-static bool waits_for_tables(struct program *program, struct port *port)
-{
-	struct node *node = NULL;
-
-	if (port_state_of(port) == PORT_ACTIVE || !port_of_switch(port) || !port_cabled(port) ||
-	    !port_of_switch(port->peer))
-		return false;
-	if (!verify_switch(program, port->node))
-		node = port->node;
-	else if (!verify_switch(program, port->peer->node))
-		node = port->peer->node;
-	else if (order_matters(program))
-		node = order_cable_blocker(port);
-	if (!node)
-		node = mft_cable_blocker(program, port);
-	if (!node)
-		return false;
-	list_del(&port->waiting);
-	list_push(&node->sw->cable_waiters, &port->waiting);
-	/* Its own agent is being asked for its next request, and is not to be woken within that. */
-	if (node->sw->verify && node != port->node)
-		window_wake(&node->port[0].agent->target);
-	return true;
-}
-
-/* Ports */
-
-/* No routes go over a cable between switches that does not come up. It is asked to in each sweep
- * all the same; routes change again when it does. */
-static void note_no_bringup(struct program *program, struct port *port)
-{
-	if (port->no_bringup || !port_of_switch(port) || !port->peer ||
-	    !port_of_switch(port->peer) || port_state_of(port) == PORT_ACTIVE)
-		return;
-	port->no_bringup = true;
-	program->fabric->topology++;
-}
-
 bool program_is_logged(struct program *program, uint32_t *failure, const char *what)
 {
 	uint32_t hash = 1;
@@ -142,19 +42,6 @@ bool program_is_logged(struct program *program, uint32_t *failure, const char *w
 		return true;
 	*failure = hash;
 	return false;
-}
-
-static void port_failed(struct program *program, struct port *port, const char *what)
-{
-	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
-
-	port->failed = true;
-	program_new_epoch(program); /* it may be another port by now, or have fallen back */
-	note_no_bringup(program, port);
-	program->report.failed++;
-	if (!program_is_logged(program, &port->failure, what))
-		log_about(LOG_WARNING, &subject, "\"%s\" port %u: %s",
-			  port->node->facts->description, port->num, what);
 }
 
 void program_note_switch(struct program *program, struct node *node)
@@ -178,500 +65,6 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 	}
 	program_new_epoch(program);
 	program->report.not_as_read = true;
-}
-
-/* Between runs nothing at the other end of its cable waits for a port. */
-static void program_look_again(struct program *program, struct port *port)
-{
-	program_look_at(program, port);
-	if (!program->done)
-		return;
-	if (port_of_switch(port))
-		switch_wake_waiters(program, port->node);
-	if (port->peer)
-		program_look_at(program, port->peer);
-	if (port->peer && port_of_switch(port->peer))
-		switch_wake_waiters(program, port->peer->node);
-}
-
-static const char *state_name(uint8_t state)
-{
-	static const char *const names[] = {"no change", "Down", "Init", "Armed", "Active"};
-
-	return state < ARRAY_SIZE(names) ? names[state] : "?";
-}
-
-/* The answer to a Set() of PortState need not show the state that follows from it, so that is read
- * before the port counts as failed. Linux's driver qib answers with what the last interrupt told,
- * and ignores a transition that takes more than 10 ms (qib_mad.c, subn_set_portinfo();
- * qib_driver.c, qib_set_linkstate()). OpenSM goes on to ACTIVE whatever the answer to ARMED showed
- * (osm_state_mgr.c, do_sweep()).
- *
- * A port that was refused a state may have it already: the answer to the Set() before was lost, or
- * the first packet of its neighbour made it ACTIVE. Some devices refuse to go where they are. It is
- * read once. */
-static void note_state_read(struct program *program, struct port *port, uint8_t before)
-{
-	uint8_t now = port_state_of(port);
-	bool refused = port->state_reads == STATE_REFUSED;
-	bool runs = program->done && !program->stopped;
-	char text[64];
-
-	port->armed |= before == PORT_INIT && now == PORT_ARMED;
-	if (now == before && now < port->asked_state && !refused && port->state_reads && runs) {
-		port->state_reads--;
-		list_push(&program->lagging, &port->waiting);
-		return;
-	}
-	snprintf(text, sizeof(text), "it stays %s after a request for %s", state_name(now),
-		 state_name(port->asked_state));
-	if (now < port->asked_state && (refused || runs))
-		port_failed(program, port, refused ? "it refused to change its state" : text);
-	port->asked_state = 0;
-	program_look_again(program, port);
-}
-
-static void state_was_read(void *owner, void *subject, const struct smp_request *request,
-			   const struct smp_answer *answer)
-{
-	struct program *program = owner;
-	struct port *port = subject;
-	uint8_t before = port_state_of(port);
-	struct port_info info;
-
-	(void)request;
-	port->busy = false;
-	if (answer->error == -ECANCELED) {
-		port->asked_state = 0;
-		return;
-	}
-	if (!answer->error && !answer->status) {
-		attr_decode(&port_info_format, answer->data, &info);
-		port_set_info(program->fabric, port, &info);
-	} else if (port->state_reads != STATE_REFUSED) {
-		port->state_reads = 0;
-	}
-	note_state_read(program, port, before);
-}
-
-static void read_state(struct program *program, struct port *port)
-{
-	struct smp_request request = {.method = METHOD_GET,
-				      .attr_id = ATTR_PORT_INFO,
-				      .attr_mod = port_info_modifier(port),
-				      .done = state_was_read,
-				      .owner = program,
-				      .subject = port};
-
-	port->busy = true;
-	window_submit(&port_agent(port)->target, &request);
-}
-
-static void await_state(struct program *program, struct port *port, uint8_t asked, uint8_t reads)
-{
-	list_del(&port->waiting);
-	port->asked_state = asked;
-	port->state_reads = reads;
-	read_state(program, port);
-}
-
-/* Ports whose state was read too early are read again. With the run they are forgotten. */
-static void read_lagging(struct program *program)
-{
-	struct list *link;
-
-	while ((link = list_pop(&program->lagging)))
-		read_state(program, container_of(link, struct port, waiting));
-}
-
-static void forget_lagging(struct program *program)
-{
-	struct list *link;
-
-	while ((link = list_pop(&program->lagging)))
-		container_of(link, struct port, waiting)->asked_state = 0;
-}
-
-/* The same without the forced values, until the port passes INIT again. OpenSM sends what brings a
- * link up without them, too: osm_link_mgr.c, link_mgr_set_physp_pi(), where the state changes. */
-static void leave_out_forced(struct program *program, struct port *port)
-{
-	struct log_subject subject = port_subject(port, NULL);
-
-	port->refuses |= PORT_REFUSES_FORCED;
-	log_limited(
-		&program->limit, LOG_WARNING, &subject,
-		"\"%s\" port %u refused a Set(PortInfo) with a forced width or speed: these are "
-		"left out now",
-		port->node->facts->description, port->num);
-}
-
-static void port_refused(struct program *program, struct port *port, const struct port_info *want,
-			 uint16_t status)
-{
-	char text[64];
-
-	program->refused_values++;
-	if (port->agent)
-		agent_m_key_refused(port->agent);
-	if (want_is_forced(want) && status == STATUS_INVALID_VALUE) {
-		leave_out_forced(program, port);
-		return;
-	}
-	if (want->port_state && port->num && status == STATUS_INVALID_VALUE) {
-		await_state(program, port, want->port_state, STATE_REFUSED);
-		return;
-	}
-	if (want->port_state && !port->num) {
-		port->node->sw->port0_is_stateless = true; /* all the rest without a state, then */
-		return;
-	}
-	/* It may have been the state that was not possible now, and a busy device may take it
-	 * later. */
-	if (!status_is_busy(status) && !want->port_state)
-		port_note_echo(port, want, port_info(port));
-	snprintf(text, sizeof(text), "Set(PortInfo) refused with status 0x%04x", status);
-	port_failed(program, port, text);
-}
-
-/* Both ends begin in INIT again, the far one without a report: the next sweep reads them, and
- * brings the link up. */
-static void link_was_restarted(struct program *program, struct port *port)
-{
-	struct log_subject subject = port_subject(port, NULL);
-
-	port->failed = true;
-	program_new_epoch(program);
-	program->report.not_as_read = true;
-	log_limited(
-		&program->limit, LOG_NOTICE, &subject,
-		"\"%s\" port %u: link restarted to change its MTU or VLs before it carries data",
-		port->node->facts->description, port->num);
-}
-
-static void port_took(struct program *program, struct port *port, const struct port_info *want,
-		      const struct port_info *held)
-{
-	if (want->port_state <= PORT_DOWN && port->num)
-		program_note_state(program, port, held->port_state);
-	port_set_info(program->fabric, port, held);
-	if (port->agent)
-		agent_m_key_taken(port->agent, want->m_key, held);
-	port->armed |= want->port_state == PORT_ARMED;
-	port_note_echo(port, want, held);
-	program->refused_values += port->echo != NULL;
-	if (want->port_state == PORT_DOWN)
-		link_was_restarted(program, port);
-	else if (want->port_state && held->port_state < want->port_state)
-		await_state(program, port, want->port_state, STATE_READS);
-	else if (port_differs(port, want))
-		port_failed(program, port, "it does not hold the LIDs that it was told");
-	else if (port_state_of(port) == PORT_ACTIVE)
-		port->failure = 0;
-}
-
-/* What a port was to be told is not repeated once the fabric has to be read again, nor, where it
- * opens a cable between switches, once there is news: then they are asked first who they are. */
-static bool may_repeat(void *owner, void *subject)
-{
-	const struct program *program = owner;
-	const struct port *port = subject;
-	bool opens = port_cabled(port) && port_of_switch(port) && port_of_switch(port->peer) &&
-		     port_state_of(port) < PORT_ACTIVE;
-
-	return !program->stopped &&
-	       (!opens || (port->node->sw->verified_epoch == program->epoch &&
-			   port->peer->node->sw->verified_epoch == program->epoch));
-}
-
-static void port_was_set(void *owner, void *subject, const struct smp_request *request,
-			 const struct smp_answer *answer)
-{
-	struct program *program = owner;
-	struct port *port = subject;
-	struct port_info want, held;
-	bool later;
-
-	port->busy = false;
-	if (answer->error == -ECANCELED)
-		return;
-	attr_decode(&port_info_format, request->data, &want);
-	attr_decode(&port_info_format, answer->data, &held);
-	if (!answer->error && want.client_reregister)
-		port->rereg_epoch = program->fabric->rereg_epoch;
-	later = answer->error == -ETIMEDOUT && !program->stopped && !may_repeat(program, port);
-	if (port_of_switch(port) && !later)
-		refused_port_set(port->node, answer->error);
-	if (later)
-		; /* when its switch has been asked */
-	else if (answer->error && want.port_state == PORT_DOWN)
-		link_was_restarted(program, port); /* the answer may be lost with the link */
-	else if (answer->error)
-		port_failed(program, port,
-			    m_key_is_hidden(port_info(port))
-				    ? "no answer to Set(PortInfo): it has an M_Key of another "
-				      "manager that is not known here"
-				    : "no answer to Set(PortInfo)");
-	else if (answer->status)
-		port_refused(program, port, &want, answer->status);
-	else
-		port_took(program, port, &want, &held);
-	program_look_again(program, port);
-}
-
-/* One that was told to be Disabled, and does not say so, is not told again before it has: some may
- * never, and others answer before they do. */
-static void link_was_asked(void *owner, void *subject, const struct smp_request *request,
-			   const struct smp_answer *answer)
-{
-	struct program *program = owner;
-	struct port *port = subject;
-	struct port_info asked, held;
-
-	port->busy = false;
-	if (answer->error == -ECANCELED)
-		return;
-	attr_decode(&port_info_format, request->data, &asked);
-	if (answer->error || answer->status) {
-		port->keeps_link = !answer->error && !status_is_busy(answer->status) &&
-				   asked.port_physical_state == PHYS_DISABLED;
-		port_failed(program, port, "its link was not disabled, or enabled");
-		return;
-	}
-	attr_decode(&port_info_format, answer->data, &held);
-	port->keeps_link = asked.port_physical_state == PHYS_DISABLED &&
-			   held.port_physical_state != PHYS_DISABLED;
-	port_set_info(program->fabric, port, &held);
-}
-
-/* The state to ask for next: both ends ARMED before either goes ACTIVE. */
-static enum port_state next_state(struct program *program, struct port *port)
-{
-	bool alone = port_of_switch(port) && !port->num; /* a switch's port 0 has no cable */
-
-	if (alone && (!port->node->facts->sw.enhanced_port0 || port->node->sw->port0_is_stateless))
-		return PORT_NO_CHANGE;
-	if (!alone && !port_cabled(port))
-		return PORT_NO_CHANGE;
-	if (port_state_of(port) == PORT_INIT)
-		return PORT_ARMED;
-	if (port_state_of(port) == PORT_ARMED &&
-	    (alone || port_state_of(port->peer) >= PORT_ARMED) &&
-	    (alone || may_go_active(program, port)))
-		return PORT_ACTIVE;
-	return PORT_NO_CHANGE;
-}
-
-/* Its link goes down, and stays so until somebody enables it again; or it is tried again. Where
- * that fails it is asked for anew by who asked, but for a command: a port that refuses has been
- * asked. */
-static void link_request(struct program *program, struct port *port, struct smp_request *out)
-{
-	struct port_info want;
-
-	port_want(program->fabric, program->options, port, &want);
-	want.port_state = PORT_DOWN;
-	want.port_physical_state = port->link_asked;
-	*out = (struct smp_request){.method = METHOD_SET,
-				    .attr_id = ATTR_PORT_INFO,
-				    .attr_mod = port_info_modifier(port),
-				    .done = link_was_asked,
-				    .owner = program,
-				    .subject = port};
-	format_encode(&port_info_format, &want, out->data);
-	port->link_asked = 0;
-	port->busy = true;
-}
-
-/* Port 0 of a switch has no link: whatever state it shows, it takes what is Set. OpenSM does not
- * look at its state either (osm_lid_mgr.c, lid_mgr_set_physp_pi()). */
-static bool port_takes_sets(const struct port *port)
-{
-	bool port0 = port_of_switch(port) && !port->num;
-
-	return port0 ? port_facts(port)->known : port_state_of(port) >= PORT_INIT;
-}
-
-/* A cable of a switch that no route uses stays as it is. */
-static bool is_left_alone(const struct fabric *fabric, const struct port *port)
-{
-	return !lid_fits_switch(fabric, port->node) ||
-	       (port->peer && !lid_fits_switch(fabric, port->peer->node));
-}
-
-static void guids_set(void *owner, void *subject, const struct smp_request *request,
-		      const struct smp_answer *answer)
-{
-	struct program *program = owner;
-	struct port *port = subject;
-	struct guid_info want, held;
-
-	port->busy = false;
-	if (answer->error == -ECANCELED)
-		return;
-	/* No reason to doubt its link: the next sweep tries again. */
-	if (answer->error || status_is_busy(answer->status)) {
-		program->report.failed++;
-		return;
-	}
-	attr_decode(&guid_info_format, request->data, &want);
-	attr_decode(&guid_info_format, answer->data, &held);
-	if (answer->status)
-		port->refuses |= PORT_REFUSES_SET_GUIDS;
-	else
-		guids_were_set(program->guids, port, request->attr_mod, &want, &held);
-	program->refused_values += !!(port->refuses & PORT_REFUSES_SET_GUIDS);
-	program_look_at(program, port);
-}
-
-/* After all else, of a port that is up. */
-static bool guids_request(struct program *program, struct port *port, struct smp_request *out)
-{
-	struct guid_info want;
-	unsigned block;
-
-	if (!program->guids || port_state_of(port) < PORT_ARMED ||
-	    !guids_differ(program->guids, port, &block, &want))
-		return false;
-	*out = (struct smp_request){.method = METHOD_SET,
-				    .attr_id = ATTR_GUID_INFO,
-				    .attr_mod = block,
-				    .may_repeat = may_repeat,
-				    .done = guids_set,
-				    .owner = program,
-				    .subject = port};
-	format_encode(&guid_info_format, &want, out->data);
-	port->busy = true;
-	return true;
-}
-
-static void set_request(struct program *program, struct port *port, const struct port_info *want,
-			struct smp_request *out)
-{
-	*out = (struct smp_request){.method = METHOD_SET,
-				    .attr_id = ATTR_PORT_INFO,
-				    .attr_mod = port_info_modifier(port),
-				    .way = port_of_switch(port) ? port->node->sw->way : 0,
-				    .may_repeat = may_repeat,
-				    .done = port_was_set,
-				    .owner = program,
-				    .subject = port};
-	format_encode(&port_info_format, want, out->data);
-	if (port->agent)
-		agent_m_key_changes(port->agent, want->m_key);
-	port->busy = true;
-}
-
-/* Down, where the link has to begin again; else the next one. */
-static enum port_state asked_state(struct program *program, struct port *port,
-				   struct port_info *want)
-{
-	if (!port_link_restarts(program->fabric, program->options, port, want))
-		return next_state(program, port);
-	port->restarted = true;
-	return PORT_DOWN;
-}
-
-/* A Set() that was meant for a port of a switch, and arrives at an adapter, writes the adapter's
- * port: a modifier of 0 means that (14.2.5.6). So after news its ports are not written either
- * before the switch has told who it is; then they are looked at again. */
-static bool asks_first(const struct program *program, const struct port *port)
-{
-	const struct switch_state *sw = port->node->sw;
-
-	return sw && !sw->failed && sw->verified_epoch != program->epoch &&
-	       (program->epoch != program->sweep_epoch ||
-		!fabric_way_is_seen(program->fabric, port->node));
-}
-
-static bool port_request(struct program *program, struct port *port, struct smp_request *out)
-{
-	bool end = port->agent != NULL;
-	struct port_info want;
-	enum port_state state;
-	struct route_path path;
-	enum pkeys_state pkeys;
-
-	if (port->link_asked && !port->busy) {
-		link_request(program, port, out);
-		return true;
-	}
-	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
-		return false;
-	if (port->busy || port->asked_state || port->failed || !port_takes_sets(port) ||
-	    is_left_alone(program->fabric, port))
-		return false;
-	if (port_of_switch(port) &&
-	    (refused_rests(program, port->node) || refused_is_mute(port->node)))
-		return false;
-	if (end && !port_route(program->fabric, port, &path))
-		return false; /* the other port of an adapter that is still there */
-	if (end ? !port->lid : !port->peer || (port->peer->agent && !port->peer->lid))
-		return false;
-	if (waits_for_tables(program, port))
-		return false;
-	pkeys = program_pkeys(program, port, out);
-	if (pkeys == PKEYS_REQUEST)
-		return true;
-	/* A host is not let in before it is known where it may go. Our own port must not wait for
-	 * its switch, of which nobody else is asked before it has its LID. */
-	if (pkeys == PKEYS_WAIT && port_state_of(port) == PORT_INIT &&
-	    port != program->fabric->sm_port)
-		return false;
-	port_want(program->fabric, program->options, port, &want);
-	if (reregister_is_due(program, port, &want) && !reregister_may_send(program, port, &want)) {
-		if (!reregister_knows_us(port, &want))
-			return false; /* one Set() tells all */
-		want.client_reregister = 0;
-	}
-	state = asked_state(program, port, &want);
-	if (state == PORT_NO_CHANGE && !port_differs(port, &want) &&
-	    !reregister_is_due(program, port, &want))
-		return fdr10_request(program, port, out) || guids_request(program, port, out);
-	if (asks_first(program, port))
-		return verify_request(program, port->node, out);
-	want.port_state = state;
-	set_request(program, port, &want, out);
-	return true;
-}
-
-static bool enforces_otherwise(const struct port *port, const struct port_info *want)
-{
-	const struct port_info *have = port_info(port);
-
-	return (want->partition_enforcement_inbound != have->partition_enforcement_inbound ||
-		want->partition_enforcement_outbound != have->partition_enforcement_outbound) &&
-	       port_differs(port, want);
-}
-
-/* Between runs only P_Keys are written, and what goes with them, and hosts are told of us. */
-static bool request_between_runs(struct program *program, struct port *port,
-				 struct smp_request *out)
-{
-	const struct port_info *have = port_info(port);
-	struct port_info want;
-
-	if (!program->policy || !program->policy->live || program->stopped ||
-	    !port_takes_sets(port) || port->node->silent)
-		return false;
-	switch (program_pkeys(program, port, out)) {
-	case PKEYS_REQUEST:
-		return true;
-	case PKEYS_GOOD:
-		break;
-	default:
-		return false;
-	}
-	if (port->busy || port->failed || (port->num && have->port_state != PORT_ACTIVE) ||
-	    (port_of_switch(port) && refused_rests(program, port->node)))
-		return false;
-	port_want(program->fabric, program->options, port, &want);
-	if (port->agent ? !reregister_is_due(program, port, &want) ||
-				  !reregister_may_send(program, port, &want)
-			: !enforces_otherwise(port, &want))
-		return false;
-	set_request(program, port, &want, out);
-	return true;
 }
 
 /* The next request of a port that stands in the list of this agent. */
@@ -711,21 +104,21 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	struct agent *agent = container_of(target, struct agent, target);
 
 	if (!program->done)
-		return any_request(program, agent, request_between_runs, out);
+		return any_request(program, agent, ports_request_between_runs, out);
 	if (program->stopped || program->taking || (program->only && agent != program->only))
 		return false;
 	if (agent->port->node->silent)
 		return false;
 	/* P_Keys do not wait for the trees. */
 	if (program->part != PROGRAM_ALL)
-		return any_request(program, agent, request_between_runs, out) ||
+		return any_request(program, agent, ports_request_between_runs, out) ||
 		       (port_of_switch(agent->port) && multicast_request(program, agent, out));
 	/* The others have their turns before the next portion. */
 	if (port_of_switch(agent->port) && switch_wake_ports(program, agent->port->node)) {
 		window_wake(target);
 		return false;
 	}
-	if (any_request(program, agent, port_request, out))
+	if (any_request(program, agent, ports_request, out))
 		return true;
 	/* Before routing there is only the table of the routes before, for a fabric that may have
 	 * changed since: the local run writes ports. */
@@ -779,26 +172,12 @@ static void program_pause_is_over(void *arg)
 
 	if (!program->done)
 		return;
-	read_lagging(program);
+	ports_read_lagging(program);
 	wake_unfinished(program);
 	program_look_at(program, program->fabric->sm_port); /* the window is idle again after it */
 }
 
 /* Walks, in slices */
-
-static void warn_of_mismatch(struct program *program, const struct port *port)
-{
-	struct log_subject subject = port_subject(port, NULL);
-	uint8_t mtu, vls;
-
-	if (port_link_mismatch(program->options, port, &mtu, &vls))
-		log_limited(&program->limit, LOG_NOTICE, &subject,
-			    "\"%s\" port %u runs with MTU %u and %u VLs, both ends can %u and %u: "
-			    "left as it is, since a change takes the link down",
-			    port->node->facts->description, port->num,
-			    mtu_bytes(port_info(port)->neighbor_mtu),
-			    vls_of(port_info(port)->operational_vls), mtu_bytes(mtu), vls_of(vls));
-}
 
 /* What each node of the roster begins a run with: no switch is judged by a row of the last one. */
 static unsigned take_routes(void *arg, size_t *at)
@@ -822,27 +201,9 @@ static unsigned take_routes(void *arg, size_t *at)
 	return node->num_ports + 1u;
 }
 
-/* Whether a port is up and there is nothing to tell it, as with nearly all of them in most sweeps:
- * to see that while it is in the processor's cache costs less than to give it a turn. With port 0
- * its switch has a turn. */
-static bool is_good(const struct program *program, struct port *port)
-{
-	struct port_info want;
-	unsigned block;
-
-	if (!port->num || port_state_of(port) != PORT_ACTIVE || port->link_asked ||
-	    !program_pkeys_good(program, port))
-		return false;
-	port_want(program->fabric, program->options, port, &want);
-	return !port_differs(port, &want) && !reregister_is_due(program, port, &want) &&
-	       !fdr10_differs(program, port) &&
-	       !(program->guids &&
-		 guids_differ(program->guids, port, &block, &(struct guid_info){0}));
-}
-
 static void look_if_needed(struct program *program, struct port *port)
 {
-	if (!is_good(program, port))
+	if (!ports_is_good(program, port))
 		program_look_at(program, port);
 }
 
@@ -856,10 +217,10 @@ static unsigned look_at_node(void *arg, size_t *at)
 	if (!node)
 		return 0;
 	for (unsigned i = 0; i <= node->num_ports; i++) {
-		if (!port_takes_sets(&node->port[i]) && !node->port[i].link_asked)
+		if (!ports_take_sets(&node->port[i]) && !node->port[i].link_asked)
 			continue;
 		if (program->routes)
-			warn_of_mismatch(program, &node->port[i]);
+			ports_warn_of_mismatch(program, &node->port[i]);
 		look_if_needed(program, &node->port[i]);
 	}
 	if (node->type == NODE_SWITCH)
@@ -892,7 +253,7 @@ static unsigned count_not_active(void *arg, size_t *at)
 		program->report.not_active += port_state_of(&node->port[i]) < PORT_ACTIVE &&
 					      port_cabled(&node->port[i]) &&
 					      !port_held(&node->port[i]) &&
-					      !is_left_alone(program->fabric, &node->port[i]);
+					      !ports_left_alone(program->fabric, &node->port[i]);
 	return node->num_ports + 1u;
 }
 
@@ -915,7 +276,7 @@ static void program_finish(void *arg)
 	loop_fn *done = program->done;
 
 	program->done = NULL;
-	forget_lagging(program);
+	ports_forget_lagging(program);
 	program->mft_was_read = program->part == PROGRAM_READ_MULTICAST;
 	program->part = PROGRAM_ALL;
 	done(program->done_arg);
@@ -1053,7 +414,7 @@ void program_multicast(struct program *program, loop_fn *done, void *arg)
 void program_abandon(struct program *program)
 {
 	program->done = NULL;
-	forget_lagging(program);
+	ports_forget_lagging(program);
 	program->part = PROGRAM_ALL;
 	if (program->walk.running)
 		slices_cancel(&program->walk);

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * What the answer to a probe says about the cable: which device is at its far end, at which port,
+ * and whether another device has the same GUID.
+ */
+#include "sm/discovery/parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "fabric/subject.h"
+#include "include/message_id.h"
+#include "lib/mem.h"
+
+struct port *node_any_cabled(struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		if (node->port[i].peer)
+			return &node->port[i];
+	}
+	return NULL;
+}
+
+static const char *place(const struct port *port, char text[NODE_DESC_SIZE + 48])
+{
+	snprintf(text, NODE_DESC_SIZE + 48, "0x%016llx \"%s\" port %u",
+		 (unsigned long long)port->node->guid, port->node->facts->description, port->num);
+	return text;
+}
+
+void discover_log_once(struct log_limit *limit, struct port *from,
+		       const struct log_subject *subject, const char *format, ...)
+{
+	char text[320];
+	va_list arguments;
+
+	if (from->logged || !log_allowed(limit))
+		return;
+	from->logged = true;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	log_about(LOG_WARNING, subject, "%s", text);
+}
+
+void discover_drop_node(struct discover *discover, struct node *node)
+{
+	discover_drop_probes(discover, node);
+	for (size_t i = 0; i < discover->num_claims;) {
+		if (discover->claims[i]->node == node)
+			discover->claims[i] = discover->claims[--discover->num_claims];
+		else
+			i++;
+	}
+	fabric_drop_node(discover->fabric, node);
+}
+
+void discover_duplicate(struct discover *discover, struct port *from, guid_t guid,
+			const struct port *known)
+{
+	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
+	struct log_subject subject = port_subject(known, MESSAGE_DUPLICATE);
+
+	/* Only a heavy pass can tell two devices from cables that were swapped, and only one in
+	 * which nothing was swapped half-way: what it meets first it has to meet again. */
+	if (discover->kind != DISCOVER_HEAVY || !from->excluded) {
+		discover->report.want_heavy = true;
+		from->excluded |= discover->kind == DISCOVER_HEAVY;
+		return;
+	}
+	from->link_unverified = from->link_lost = false;
+	discover->anomalies.duplicate_guids++;
+	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
+		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
+		    "out; give one of the two devices another GUID",
+		    (unsigned long long)guid, known->peer ? "behind" : "as",
+		    place(known->peer ? known->peer : known, there), place(from, here));
+}
+
+/* Moved here, or two devices of one GUID? In a heavy pass the old place shows by itself whether it
+ * is still there, so that this one is looked at again at the end. Other passes do not see enough.
+ */
+static void discover_claim_guid(struct discover *discover, struct port *from)
+{
+	if (discover->kind != DISCOVER_HEAVY) {
+		discover->report.want_heavy = true;
+		return;
+	}
+	discover->claims =
+		mem_resize(discover->claims, discover->num_claims + 1, sizeof(*discover->claims));
+	discover->claims[discover->num_claims++] = from;
+}
+
+void discover_look_at_claims(struct discover *discover)
+{
+	size_t count = discover->num_claims;
+
+	discover->num_claims = 0;
+	for (size_t i = 0; i < count; i++)
+		discover_probe(discover, discover->claims[i], true);
+}
+
+bool discover_seen_again(const struct discover *discover, const struct node *node)
+{
+	bool seen = node == discover->fabric->sm_port->node;
+
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		seen = seen || node->port[i].link_pass == discover->pass;
+	return seen;
+}
+
+/* The node that info speaks of: known, or new. NULL: its GUID is, or may be, another device's. */
+static struct node *discover_identify(struct discover *discover, struct port *from,
+				      const struct node_info *info, bool second_look)
+{
+	struct node *node = fabric_find_node(discover->fabric, info->node_guid);
+
+	if (node && !node_info_same_device(&node->facts->info, info)) {
+		struct port *old = node_any_cabled(node);
+
+		if (discover_seen_again(discover, node) || node == from->node) {
+			discover_duplicate(discover, from, info->node_guid,
+					   old ? old : &node->port[0]);
+			return NULL;
+		}
+		if (!second_look) {
+			discover_claim_guid(discover, from);
+			return NULL;
+		}
+		discover_drop_node(discover, node); /* replaced by another device */
+		node = NULL;
+	}
+	if (!node)
+		node = fabric_add_node(discover->fabric, info);
+	return node;
+}
+
+void discover_give_agent(struct discover *discover, struct port *port, guid_t port_guid)
+{
+	if (!port->agent || port_facts(port)->guid != port_guid)
+		fabric_add_agent(discover->fabric, port, port_guid);
+}
+
+void discover_arrived(struct discover *discover, struct port *from, const struct node_info *info,
+		      bool second_look)
+{
+	struct fabric *fabric = discover->fabric;
+	const struct port *holder = map_get(&fabric->ports, info->port_guid);
+	struct log_subject subject = port_subject(from, NULL);
+	struct node *node;
+	struct port *arrival;
+	bool only_cable; /* was in doubt */
+
+	if (holder && (holder->node->guid != info->node_guid ||
+		       (holder->num && holder->num != info->local_port_num))) {
+		discover_duplicate(discover, from, info->port_guid, holder);
+		return;
+	}
+	node = discover_identify(discover, from, info, second_look);
+	if (!node)
+		return;
+	arrival = &node->port[info->local_port_num];
+	if (node == from->node) {
+		discover->anomalies.self_links++;
+		from->link_pass = arrival->link_pass = discover->pass;
+		discover_log_once(
+			&discover->odd_limit, from, &subject,
+			"port %u of \"%s\" is cabled to port %u of the same device: the cable is "
+			"left out; if there are two devices, both have the same GUID",
+			from->num, node->facts->description, arrival->num);
+		arrival->logged = from->logged;
+		return;
+	}
+	if (arrival->peer && arrival->peer != from) {
+		if (arrival->link_pass == discover->pass) {
+			discover_duplicate(discover, from, info->node_guid, arrival);
+			return;
+		}
+		if (!second_look) {
+			discover_claim_guid(discover, from);
+			return;
+		}
+	}
+	if (node->type != NODE_SWITCH)
+		discover_give_agent(discover, arrival, info->port_guid);
+	if (!port_agent(arrival)->target.answered)
+		port_agent(arrival)->target.patience_ms = from->patience_ms;
+	if (node->type == NODE_SWITCH &&
+	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
+		/* What was sent over a cable that leads elsewhere now went astray. */
+		discover->report.recabled = true;
+		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
+	}
+	only_cable = !node->silent && from->peer == arrival && from->read_pass != discover->pass &&
+		     port_facts(arrival)->known;
+	if (node->silent) { /* what happened meanwhile is not known */
+		node->silent = false;
+		node->target_pass = discover->pass;
+	}
+	from->excluded = arrival->excluded = false;
+	from->logged = arrival->logged = false;
+	from->silent = arrival->silent = false;
+	from->link_unverified = arrival->link_unverified = from->link_lost = arrival->link_lost =
+		false;
+	from->armed = arrival->armed = false;
+	fabric_link(fabric, from, arrival);
+	from->link_pass = arrival->link_pass = discover->pass;
+	/* A heavy pass trusts no older way; others begin in the middle of the tree and keep it. */
+	if (node->type == NODE_SWITCH && node != fabric->sm_port->node &&
+	    (!node->uplink || (discover->kind == DISCOVER_HEAVY && node->pass != discover->pass))) {
+		node->uplink = from;
+		node->hops = from->node->hops + 1;
+	}
+	if (!only_cable)
+		discover_visit(discover, node, arrival);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Probes. A probe is a NodeInfo request to the device at the far end of a cable. It is a target of
+ * its own in the window, so that a silent device delays only itself. It has no route any more once
+ * the cable has been seen from the far end, so that it is not sent twice. Several cables may lead
+ * to one agent with its small buffer, so few probes are on the wire at once.
+ */
+#include "sm/discovery/parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fabric/subject.h"
+#include "include/message_id.h"
+#include "lib/mem.h"
+
+enum { PROBE_TURNS = 4 }; /* M_Keys that a probe with all its attempts tries */
+
+static const struct smp_answer no_answer_at_all = {.error = -ETIMEDOUT};
+
+struct slow {
+	struct list probes;
+};
+
+struct probe {
+	struct list link; /* in discover->probes */
+	struct window_target target;
+	struct discover *discover;
+	struct port *from;
+	bool second_look;
+	bool silent;	 /* counted so */
+	bool once;	 /* the only attempt in this pass, at what was silent before */
+	guid_t slow;	 /* the node of the slow agent that is known to be there; 0: none is */
+	struct list kin; /* of struct slow */
+	bool waits;	 /* for another probe of it */
+};
+
+static void probed(void *owner, void *subject, const struct smp_request *request,
+		   const struct smp_answer *answer);
+static void probe_again(void *owner, void *subject, unsigned attempt);
+
+static void probe_send(struct probe *p)
+{
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_NODE_INFO,
+				      .attempts = p->once,
+				      .done = probed,
+				      .again = probe_again,
+				      .owner = p->discover,
+				      .subject = p};
+
+	p->waits = false;
+	window_submit(&p->target, &request);
+}
+
+/* The agent that is known to be behind the port, if it is slow. */
+static const struct agent *slow_agent(const struct port *from)
+{
+	const struct agent *agent = from->peer ? port_agent(from->peer) : NULL;
+
+	return agent && agent->target.patience_ms ? agent : NULL;
+}
+
+/* A slow agent gets one probe at a time, however many cables lead to it: the others would have
+ * timed out when their turn comes. Where that one has no answer they are not sent. */
+static struct probe *rival(const struct probe *p, bool waits)
+{
+	const struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
+
+	if (!slow)
+		return NULL;
+	list_for_each (link, &slow->probes) {
+		struct probe *other = container_of(link, struct probe, kin);
+
+		if (other != p && other->waits == waits)
+			return other;
+	}
+	return NULL;
+}
+
+static void kin_join(struct probe *p)
+{
+	struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
+
+	list_init(&p->kin);
+	if (!p->slow)
+		return;
+	if (!slow) {
+		slow = mem_zalloc(sizeof(*slow));
+		list_init(&slow->probes);
+		map_put(&p->discover->slow, p->slow, slow);
+	}
+	list_push(&slow->probes, &p->kin);
+}
+
+static void kin_leave(struct probe *p)
+{
+	struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
+
+	list_del(&p->kin);
+	if (slow && list_empty(&slow->probes)) {
+		map_remove(&p->discover->slow, p->slow);
+		free(slow);
+	}
+}
+
+static void probe_free(struct probe *p)
+{
+	struct discover *discover = p->discover;
+	struct probe *next = p->waits ? NULL : rival(p, true);
+	bool waited = p->waits;
+
+	discover->silent -= p->silent;
+	discover->once -= p->once;
+	window_target_done(&p->target);
+	list_del(&p->link);
+	kin_leave(p);
+	free(p);
+	if (waited)
+		discover_landed(discover);
+	if (next)
+		probe_send(next);
+}
+
+void discover_drop_probes(struct discover *discover, const struct node *node)
+{
+	list_for_each (link, &discover->probes) {
+		struct probe *p = container_of(link, struct probe, link);
+
+		if (!node || p->from->node == node)
+			probe_free(p);
+	}
+}
+
+static bool probe_route(const struct window_target *target, unsigned attempt, struct smp_route *out)
+{
+	const struct probe *p = container_of(target, struct probe, target);
+
+	if (p->from->link_pass == p->discover->pass ||
+	    !port_route_beyond(p->discover->fabric, p->from, attempt, &out->path))
+		return false;
+	out->directed = true;
+	out->subtree = fabric_subtree(p->discover->fabric, &out->path);
+	return true;
+}
+
+static uint64_t probe_key(const struct window_target *target, unsigned attempt)
+{
+	const struct probe *p = container_of(target, struct probe, target);
+
+	return m_key_beyond(p->discover->fabric, p->from, attempt);
+}
+
+static void probe_again(void *owner, void *subject, unsigned attempt)
+{
+	struct discover *discover = owner;
+	struct probe *p = subject;
+
+	if (attempt != PROBE_PATIENCE || p->from->peer)
+		return;
+	p->silent = true;
+	discover->silent++;
+	if (discover_only_silence(discover))
+		loop_defer(&discover->finish);
+}
+
+/* Answers */
+
+/* What came back of a probe that was neither cancelled nor needless. */
+static void take_probe(struct discover *discover, struct port *from, bool second_look,
+		       const struct smp_answer *answer)
+{
+	struct log_subject where = port_subject(from, NULL);
+	struct node_info info;
+
+	attr_decode(&node_info_format, answer->data, &info);
+	if (answer->error || answer->status) {
+		where.message_id = MESSAGE_SILENT;
+		/* A GUID that was met here before need not be what is silent now: light
+		 * passes ask again. */
+		from->excluded = false;
+		from->silent = true;
+		discover->report.failed++;
+		discover->anomalies.unresponsive++;
+		discover_log_once(
+			&discover->silent_limit, from, &where,
+			"whatever is behind port %u of \"%s\" does not answer: its link is "
+			"up, its management agent is not, or an M_Key that is not known here "
+			"protects it",
+			from->num, from->node->facts->description);
+	} else if (!node_info_is_plausible(&info)) {
+		discover->anomalies.malformed++;
+		discover_log_once(
+			&discover->odd_limit, from, &where,
+			"behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
+			"arrived at port %u): left out",
+			from->num, from->node->facts->description, info.node_type, info.num_ports,
+			info.local_port_num);
+	} else {
+		discover_arrived(discover, from, &info, second_look);
+	}
+}
+
+static void give_up_rivals(struct discover *discover, const struct probe *p)
+{
+	struct probe *other;
+
+	while ((other = rival(p, true))) {
+		struct port *from = other->from;
+		bool second_look = other->second_look;
+
+		probe_free(other);
+		take_probe(discover, from, second_look, &no_answer_at_all);
+	}
+}
+
+void discover_give_up_probes(struct discover *discover)
+{
+	list_for_each (link, &discover->probes) {
+		struct probe *p = container_of(link, struct probe, link);
+		struct port *from = p->from;
+		bool second_look = p->second_look;
+
+		from->m_key_turn++;
+		probe_free(p);
+		take_probe(discover, from, second_look, &no_answer_at_all);
+	}
+}
+
+static void probed(void *owner, void *subject, const struct smp_request *request,
+		   const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct probe *p = subject;
+	struct port *from = p->from;
+	bool second_look = p->second_look;
+
+	if (answer->error != -ECANCELED) { /* else by probe_free() */
+		from->patience_ms = p->target.patience_ms;
+		if (answer->error == -ETIMEDOUT) {
+			from->m_key_turn += p->once ? 1 : PROBE_TURNS;
+			give_up_rivals(discover, p);
+		}
+		probe_free(p);
+		if (answer->error != -EHOSTUNREACH)
+			take_probe(discover, from, second_look, answer);
+		else if (from->link_pass != discover->pass) /* else it was seen from the far end */
+			log_limited(
+				&discover->odd_limit, LOG_WARNING, NULL,
+				"whatever is behind port %u of \"%s\" is out of reach: directed "
+				"routes end after %d hops",
+				from->num, from->node->facts->description, HOPS_MAX);
+		if (!answer->error && from->peer) {
+			from->m_key_turn = 0;
+			agent_m_key_worked(port_agent(from->peer), request->m_key);
+		}
+	}
+	discover_landed(discover);
+}
+
+void discover_probe(struct discover *discover, struct port *from, bool second_look)
+{
+	struct probe *p = mem_zalloc(sizeof(*p));
+	const struct agent *agent = slow_agent(from);
+
+	p->once =
+		(discover_is_partial(discover) && from->silent) || port_node_is_silent(from->peer);
+	p->silent = p->once;
+	list_push(&discover->probes, &p->link);
+	p->discover = discover;
+	p->from = from;
+	p->second_look = second_look;
+	window_target_init(&p->target, discover->window, 1, probe_route);
+	p->target.key = probe_key;
+	p->target.gate = &discover->unknown;
+	p->target.patience_ms = agent ? agent->target.patience_ms : from->patience_ms;
+	p->slow = agent ? agent->port->node->guid : 0;
+	kin_join(p);
+	discover->pending++;
+	discover->silent += p->silent;
+	discover->once += p->once;
+	if (rival(p, false))
+		p->waits = true;
+	else
+		probe_send(p);
+}

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Reads of nodes: everything about a node, once in a pass. What is read next follows from the
+ * answer that came: SwitchInfo of a switch, then PortInfo of its ports, then a probe of the far end
+ * of a cable that this pass has not seen yet.
+ */
+#include "sm/discovery/parts.h"
+
+#include <errno.h>
+
+#include "fabric/subject.h"
+#include "include/message_id.h"
+
+enum {
+	PKEYS_MAX = 4096,      /* read of one port, whatever it claims to have */
+	EXT_INFO_ATTEMPTS = 3, /* of a vendor's attribute, which nothing waits for */
+};
+
+typedef void answer_fn(struct discover *discover, struct port *port,
+		       const struct smp_request *request, const uint8_t *data);
+
+static void no_answer(struct discover *discover, const struct port *port,
+		      const struct smp_request *request, const struct smp_answer *answer)
+{
+	struct log_subject subject = port_subject(port, MESSAGE_SILENT);
+
+	if (answer->error == -ECANCELED)
+		return;
+	if (answer->error == -ETIMEDOUT && request->method == METHOD_GET) {
+		port->node->mute_pass = discover->pass;
+		agent_m_key_doubt(port_agent(port));
+	}
+	discover->report.failed++;
+	discover->anomalies.unresponsive++;
+	if (answer->error)
+		log_limited(&discover->silent_limit, LOG_WARNING, &subject,
+			    "no answer to %s %s from \"%s\"",
+			    method_name(CLASS_SUBN_DIRECTED, request->method),
+			    attr_name(CLASS_SUBN_DIRECTED, request->attr_id),
+			    port->node->facts->description);
+	else
+		log_limited(&discover->silent_limit, LOG_WARNING, &subject,
+			    "\"%s\" refused %s %s with status 0x%04x",
+			    port->node->facts->description,
+			    method_name(CLASS_SUBN_DIRECTED, request->method),
+			    attr_name(CLASS_SUBN_DIRECTED, request->attr_id), answer->status);
+}
+
+static unsigned pkey_blocks(const struct port *port)
+{
+	unsigned count = port->node->facts->info.partition_cap;
+
+	return ((count < PKEYS_MAX ? count : PKEYS_MAX) + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
+}
+
+/* A table of which a block is missing is not known, and is no membership for the SA. But where the
+ * whole was read, and the link did not go down since, a lost answer says nothing: the table counts
+ * as it was, as that of a port that answers nothing does, and is read again. */
+static void no_pkeys(struct discover *discover, struct port *port, const struct smp_answer *answer)
+{
+	const struct pkey_list *list = port_facts(port)->pkeys;
+
+	if (answer->error == -ETIMEDOUT && list &&
+	    list->count >= pkey_blocks(port) * PKEY_BLOCK_KEYS)
+		port->pkeys_unread = true;
+	else
+		port_set_pkeys(discover->fabric, port, NULL);
+}
+
+/* One row for each attribute that is read, so that a request needs no more than its attribute. */
+static answer_fn got_description, discover_switch_info, got_port_info, got_pkeys;
+static const struct {
+	uint16_t attr_id;
+	answer_fn *got;
+} answers[] = {
+	{ATTR_NODE_DESCRIPTION, got_description},
+	{ATTR_SWITCH_INFO, discover_switch_info},
+	{ATTR_PORT_INFO, got_port_info},
+	{ATTR_PKEY_TABLE, got_pkeys},
+};
+
+static void discover_answered(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct port *port = subject;
+	bool gone = answer->error == -ECANCELED && !discover->dropping;
+
+	discover_returned(discover, port_agent(port));
+	if (answer->error == -EHOSTUNREACH && !node_any_cabled(port->node)) {
+		discover_landed(discover); /* it is dropped at the end of the pass */
+		return;
+	}
+	if (!answer->error)
+		discover_agent_answered(discover, port_agent(port));
+	if (answer->error || answer->status) {
+		no_answer(discover, port, request, answer);
+		port->unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
+					  request->attr_id == ATTR_SWITCH_INFO);
+		if (request->attr_id == ATTR_PKEY_TABLE && !gone)
+			no_pkeys(discover, port, answer);
+		if (request->method == METHOD_SET && answer->error != -ECANCELED)
+			discover_get_port_info(discover,
+					       port); /* a change that is not cleared is one, too */
+		else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
+			 !port->node->silent && !discover->dropping)
+			discover->report.want_heavy = true;
+	} else {
+		port->node->silent = false;
+		for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+			if (answers[i].attr_id == request->attr_id)
+				answers[i].got(discover, port, request, answer->data);
+		}
+	}
+	discover_landed(discover);
+}
+
+void discover_get(struct discover *discover, struct port *port, uint16_t attr_id, uint32_t attr_mod)
+{
+	struct agent *agent = port_agent(port);
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = attr_id,
+				      .attr_mod = attr_mod,
+				      .done = discover_answered,
+				      .again = discover_asked_again,
+				      .owner = discover,
+				      .subject = port};
+
+	if (agent)
+		discover_submit(discover, agent, &request);
+}
+
+void discover_get_port_info(struct discover *discover, struct port *port)
+{
+	discover_get(discover, port, ATTR_PORT_INFO, port_info_modifier(port));
+}
+
+/* Answers */
+
+static void got_description(struct discover *discover, struct port *port,
+			    const struct smp_request *request, const uint8_t *data)
+{
+	struct node_description description;
+	char text[NODE_DESC_SIZE + 1];
+
+	(void)request;
+	attr_decode(&node_description_format, data, &description);
+	node_set_description(discover->fabric, port->node, description_text(&description, text));
+}
+
+static void ask_ports(struct discover *discover, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		discover_get_port_info(discover, &node->port[i]);
+}
+
+static void clear_port_state_change(struct discover *discover, struct port *port,
+				    const struct switch_info *info)
+{
+	struct smp_request request = {.method = METHOD_SET,
+				      .attr_id = ATTR_SWITCH_INFO,
+				      .done = discover_answered,
+				      .again = discover_asked_again,
+				      .owner = discover,
+				      .subject = port};
+	struct switch_info want = *info;
+
+	want.port_state_change = 1; /* writing 1 clears it */
+	format_encode(&switch_info_format, &want, request.data);
+	discover_submit(discover, port->agent, &request);
+}
+
+static void probe_unverified(struct discover *discover, struct node *node)
+{
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *port = &node->port[i];
+
+		if (port->link_unverified && port_cabled(port) && port->link_pass != discover->pass)
+			discover_probe(discover, port, false);
+	}
+}
+
+static void discover_switch_info(struct discover *discover, struct port *port,
+				 const struct smp_request *request, const uint8_t *data)
+{
+	struct switch_info info;
+	struct node *node = port->node;
+	bool news = node->sw->links_changed;
+
+	attr_decode(&switch_info_format, data, &info);
+	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
+		node->sw->lost = true;
+	node_set_switch_info(discover->fabric, node, &info);
+	node->sw->links_changed &= request->method != METHOD_GET;
+	if (info.port_state_change)
+		switch_changed(node);
+	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&
+	    node->sw->no_transit != NO_TRANSIT_REFUSES) {
+		node->pass = discover->pass;
+		clear_port_state_change(discover, port, &info);
+		return;
+	}
+	/* Where not all is read, a switch without news is not read any further, unless a trap named
+	 * it; news of before that nobody could read meanwhile are some. A standby reads on, too:
+	 * the bit stays set for the master. */
+	if (discover_is_partial(discover) && node->target_pass != discover->pass &&
+	    request->method == METHOD_GET && !info.port_state_change && !news &&
+	    port_facts(port)->known && !port->unread) {
+		if (discover->kind == DISCOVER_LIGHT)
+			probe_unverified(discover, node);
+		return;
+	}
+	node->pass = discover->pass;
+	discover_get_port_info(discover, port);
+}
+
+static bool needs_probe(const struct discover *discover, const struct port *port)
+{
+	if (!port->num || port_info(port)->port_state < PORT_INIT ||
+	    port->link_pass == discover->pass)
+		return false;
+	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
+		return false; /* no way through an adapter */
+	return discover->kind == DISCOVER_HEAVY || (!port->peer && !port->excluded) ||
+	       port->link_unverified;
+}
+
+/* Block after block, each when the one before has come: else a list could have a hole. */
+void discover_get_pkeys(struct discover *discover, struct port *port)
+{
+	if (port_facts(port)->pkeys && !port->pkeys_unread && discover->kind != DISCOVER_HEAVY)
+		return;
+	if (pkey_blocks(port))
+		discover_get(discover, port, ATTR_PKEY_TABLE, 0);
+}
+
+/* A LID that held what it should, and holds another now; none at all is the sign of a reset. */
+static bool was_changed(lid_t want, lid_t before, lid_t now)
+{
+	return want && before == want && now && now != want;
+}
+
+/* Whether a port shows that another MASTER was here, or still is: it may have written anything
+ * anywhere. */
+static bool tells_other_master(const struct discover *discover, const struct port *port,
+			       const struct port_info *info)
+{
+	const struct port_info *before = port_info(port);
+	const struct port *sm_port = discover->fabric->sm_port;
+
+	return discover->may_write && port->agent && sm_port &&
+	       (was_changed(sm_port->lid, before->master_sm_lid, info->master_sm_lid) ||
+		was_changed(port->lid, before->lid, info->lid));
+}
+
+/* The switch at the far end may have lost the way for its trap with it, or may be gone altogether:
+ * where not all are asked it is asked, too. */
+static void lost_link(struct discover *discover, struct port *port)
+{
+	struct port *peer = port->peer;
+
+	port->excluded = port->logged = port->silent = false;
+	port->patience_ms = 0;
+	fabric_unlink(discover->fabric, port);
+	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_TARGETED)
+		discover_visit(discover, peer->node, peer);
+}
+
+static bool is_cut_off(const struct node *sw)
+{
+	for (unsigned i = 1; i <= sw->num_ports; i++) {
+		const struct port *port = &sw->port[i];
+
+		if (port->peer && port_of_switch(port->peer) && port_state_of(port) > PORT_INIT)
+			return false;
+	}
+	return true;
+}
+
+/* A switch that has lost its last cable to others, perhaps for a moment: a manager that has come
+ * behind it meanwhile met nobody, and nobody heard its trap. Of a change at our own switch all the
+ * others may have been cut off. */
+static void switch_was_cut_off(struct discover *discover, struct node *node)
+{
+	const struct port *own = discover->fabric->sm_port;
+
+	if (node == own->node || (own->peer && node == own->peer->node)) {
+		discover->report.want_heavy = true;
+		return;
+	}
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		struct port *peer = node->port[i].peer;
+
+		if (peer && peer->agent && !port_of_switch(peer))
+			discover_visit(discover, peer->node, peer);
+	}
+}
+
+/* ExtendedPortInfo is no reason to doubt a device: one that refuses it is not asked again before it
+ * passes INIT, and one that does not answer is asked in the next pass. */
+static void ext_info_answered(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct port *port = subject;
+	struct ext_port_info ext;
+
+	(void)request;
+	discover_returned(discover, port_agent(port));
+	if (!answer->error)
+		discover_agent_answered(discover, port_agent(port));
+	if (!answer->error && !answer->status) {
+		attr_decode(&ext_port_info_format, answer->data, &ext);
+		port_set_ext_info(discover->fabric, port, &ext);
+	} else if (!answer->error && !status_is_busy(answer->status)) {
+		port->refuses |= PORT_REFUSES_EXT_INFO;
+	}
+	discover_landed(discover);
+}
+
+/* Where FDR10 matters: each port with a link of a device that has the attribute. */
+static void ask_ext_info(struct discover *discover, struct port *port)
+{
+	struct smp_request request = {.method = METHOD_GET,
+				      .attr_id = ATTR_MLNX_EXT_PORT_INFO,
+				      .attr_mod = port->num,
+				      .attempts = EXT_INFO_ATTEMPTS,
+				      .done = ext_info_answered,
+				      .owner = discover,
+				      .subject = port};
+
+	if (discover->options->fdr10 == FDR10_NOT_USED || !port->num ||
+	    port_state_of(port) < PORT_INIT || port->refuses & PORT_REFUSES_EXT_INFO ||
+	    (port_facts(port)->ext_known && discover_is_partial(discover)) ||
+	    !node_has_ext_port_info(&port->node->facts->info) || !port_agent(port))
+		return;
+	discover_submit(discover, port_agent(port), &request);
+}
+
+static void got_port_info(struct discover *discover, struct port *port,
+			  const struct smp_request *request, const uint8_t *data)
+{
+	const struct port_info *known = port_info(port);
+	bool led_on = port_state_of(port) > PORT_INIT && port_of_switch(port) && port->peer &&
+		      port_of_switch(port->peer);
+	/* Else only this port of the switch was asked for. */
+	bool all = port->node->pass == discover->pass || !port_facts(port)->known || port->unread;
+	struct port_info info;
+
+	attr_decode(&port_info_format, data, &info);
+	/* Without extended speeds an answer is half the truth, and the first request could not know
+	 * that the port has them. It is not taken: else it would stay if the second one is lost. */
+	if (port->agent && port->num && !(request->attr_mod & PORT_INFO_EXTENDED_SPEEDS) &&
+	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
+		discover_get(discover, port, ATTR_PORT_INFO,
+			     request->attr_mod | PORT_INFO_EXTENDED_SPEEDS);
+		return;
+	}
+	if (tells_other_master(discover, port, &info)) {
+		discover->report.overwritten = true;
+		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
+	}
+	/* A switch that was reset has lost its LID, and with it its tables. */
+	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
+	    (info.lid != known->lid || info.master_sm_lid != known->master_sm_lid))
+		port->node->sw->lost = true;
+	/* Its port 0 passes no INIT: that it has lost its LID tells that it has lost its P_Keys. */
+	if (port_of_switch(port) && !port->num && port->lid && info.lid != port->lid)
+		port_set_pkeys(discover->fabric, port, NULL);
+	port_set_info(discover->fabric, port, &info);
+	port->read_pass = discover->pass;
+	port->unread = false;
+	if (port->link_pass == discover->pass)
+		port->link_unverified = port->link_lost = false;
+	if (port->agent)
+		discover_get_pkeys(discover, port);
+	ask_ext_info(discover, port);
+	if (port->node->type == NODE_SWITCH && !port->num) {
+		if (all)
+			ask_ports(discover, port->node);
+		return;
+	}
+	if (info.port_state == PORT_DOWN) {
+		lost_link(discover, port);
+	} else if (needs_probe(discover, port)) {
+		discover_probe(discover, port, false);
+	}
+	if (discover_is_partial(discover) && led_on && info.port_state <= PORT_INIT &&
+	    is_cut_off(port->node))
+		switch_was_cut_off(discover, port->node);
+}
+
+static void got_pkeys(struct discover *discover, struct port *port,
+		      const struct smp_request *request, const uint8_t *data)
+{
+	unsigned block = request->attr_mod;
+	struct p_key_table table;
+
+	attr_decode(&p_key_table_format, data, &table);
+	if (block && !port_facts(port)->pkeys)
+		return; /* the port passed INIT meanwhile: it is read from the beginning */
+	port_set_pkey_block(discover->fabric, port, block, &table);
+	if (block + 1 < pkey_blocks(port))
+		discover_get(discover, port, ATTR_PKEY_TABLE, block + 1);
+	else
+		port->pkeys_unread = false;
+}
+
+/* Visits: everything about one node, once in a pass */
+
+/* A neighbour that is known already was reached over a cable that bounced: besides that port only
+ * what its SwitchInfo tells is new. It is asked for once, the port for each cable. */
+static bool is_known_neighbour(const struct discover *discover, const struct port *arrival)
+{
+	return discover_is_partial(discover) && arrival->num && port_facts(arrival)->known &&
+	       port_facts(&arrival->node->port[0])->known;
+}
+
+void discover_visit(struct discover *discover, struct node *node, struct port *arrival)
+{
+	if (node->type == NODE_SWITCH) {
+		bool known = is_known_neighbour(discover, arrival);
+
+		if (known && arrival->read_pass != discover->pass) {
+			arrival->read_pass = discover->pass;
+			discover_get_port_info(discover, arrival);
+		}
+		if (node->pass == discover->pass)
+			return;
+		node->pass = discover->pass;
+		arrival = &node->port[0];
+		discover_get(discover, arrival, ATTR_SWITCH_INFO, 0);
+		if (known)
+			return;
+	} else {
+		/* Each port of an adapter is an agent of its own. */
+		node->pass = discover->pass;
+		if (arrival->read_pass == discover->pass)
+			return;
+		arrival->read_pass = discover->pass;
+		discover_get_port_info(discover, arrival);
+	}
+	discover_get(discover, arrival, ATTR_NODE_DESCRIPTION, 0);
+}

@@ -82,7 +82,7 @@ static void begin_local(struct discover *discover)
 				      .done = got_local,
 				      .owner = discover};
 
-	discover->pending++;
+	discover_wait(discover, 1, WAIT_NOT, WAIT_ANSWER);
 	window_submit(&discover->local, &request);
 }
 
@@ -190,7 +190,7 @@ static void begin_light(struct discover *discover)
 {
 	if (discover->fabric->sm_port->num)
 		discover_get_port_info(discover, discover->fabric->sm_port);
-	discover->pending++;
+	discover_wait(discover, 1, WAIT_NOT, WAIT_ANSWER);
 	slices_begin(&discover->asking);
 }
 
@@ -207,14 +207,7 @@ static void discover_finish(void *arg)
 {
 	struct discover *discover = arg;
 
-	if (!discover_only_silence(discover) || discover->finished)
-		return;
-	if (discover->once && !discover->hurried)
-		return;
-	if (discover->silent && !discover_loss_is_rare(discover))
-		return; /* until the last attempt */
-	if (discover->at_mute && !discover->awaited &&
-	    discover->topology_before == discover->fabric->topology)
+	if (discover->finished || !discover_may_end(discover))
 		return;
 	discover_give_up_mute(discover);
 	discover_give_up_probes(discover);
@@ -242,13 +235,12 @@ void discover_start(struct discover *discover, enum discover_kind kind, bool may
 		discover->fabric->trusted_pass = discover->pass;
 	discover->report = (struct discover_report){0};
 	discover->finished = false;
-	discover->hurried = discover->kind == DISCOVER_TARGETED;
 	discover->awaited = false;
-	discover->topology_before = discover->fabric->topology;
-	discover->recovered_before = window_stats(discover->window)->recovered;
-	discover->completed_before = window_stats(discover->window)->completed;
+	discover->before.topology = discover->fabric->topology;
+	discover->before.recovered = window_stats(discover->window)->recovered;
+	discover->before.completed = window_stats(discover->window)->completed;
 	discover->num_claims = 0;
-	discover->pending = 1; /* held until all that begins the pass was asked */
+	discover_wait(discover, 1, WAIT_NOT, WAIT_ANSWER); /* until all first requests are sent */
 	switch (discover->kind) {
 	case DISCOVER_HEAVY:
 		begin_local(discover);
@@ -274,7 +266,7 @@ void discover_add(struct discover *discover, guid_t guid, uint8_t what)
 
 void discover_hurry(struct discover *discover)
 {
-	discover->hurried = discover->awaited = true;
+	discover->awaited = true;
 	loop_defer(&discover->finish);
 }
 

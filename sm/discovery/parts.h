@@ -12,6 +12,16 @@
 #include "lib/slices.h"
 #include "sm/discovery/discover.h"
 
+/* How far the end of a pass depends on the answer to a request. */
+enum wait_class {
+	WAIT_NOT,	     /* it is not sent yet, or over */
+	WAIT_ANSWER,	     /* the pass goes on until it is over */
+	WAIT_SILENT,	     /* a probe that has timed out PROBE_PATIENCE times */
+	WAIT_RETRIED_SILENT, /* the single attempt at a probe that had no answer before */
+	WAIT_MUTE,	     /* a read of an agent that has fallen mute */
+	WAIT_CLASSES
+};
+
 struct discover {
 	struct loop *loop;
 	struct window *window;
@@ -21,19 +31,16 @@ struct discover {
 	bool may_write;
 	bool finished; /* the pass */
 	uint64_t pass;
-	size_t pending;	  /* requests not yet answered */
-	size_t at_mute;	  /* of them: of mute agents */
-	size_t silent;	  /* of them: probes that have timed out PROBE_PATIENCE times, and once */
-	size_t once;	  /* of these: at what was silent before */
-	bool hurried;	  /* nobody waits for them any more */
+	size_t waits[WAIT_CLASSES];
 	bool awaited;	  /* something new waits for the end of the pass */
-	struct list mute; /* agents */
-	bool dropping;	  /* what is asked of one of these */
-	uint64_t topology_before;
-	uint64_t recovered_before, completed_before; /* of the window, at the pass's beginning */
-	struct window_gate unknown;		     /* probes on the wire */
-	struct window_target local;		     /* our own port, before it is in the model */
-	struct port **claims; /* cables to look at again when all else is known */
+	struct list mute; /* agents whose reads are WAIT_MUTE */
+	bool dropping;	  /* the reads of one of these are being cancelled */
+	struct {
+		uint64_t topology, recovered, completed; /* the last two of the window */
+	} before;					 /* at the begin of the pass */
+	struct window_gate unknown;			 /* probes on the wire */
+	struct window_target local; /* our own port, before it is in the model */
+	struct port **claims;	    /* cables to look at again when all else is known */
 	size_t num_claims;
 	struct list probes; /* under way */
 	struct map slow;    /* node GUID of a slow agent -> struct slow: its own of these */
@@ -68,12 +75,13 @@ static inline bool port_node_is_silent(const struct port *port)
 
 enum { PROBE_PATIENCE = 2 }; /* attempts after which a probe, or an agent, counts as silent */
 
-/* Whether packets have rarely been lost in this pass. */
-bool discover_loss_is_rare(const struct discover *discover);
-/* Whether nothing is awaited but answers that may never come. */
-bool discover_only_silence(const struct discover *discover);
-/* An awaited answer has come, or never will: arg is the struct discover. */
+/* Moves requests from a class to another. Where none is left in WAIT_ANSWER, the pass may end. */
+void discover_wait(struct discover *discover, size_t count, enum wait_class from,
+		   enum wait_class to);
+/* A request of WAIT_ANSWER is over: arg is the struct discover. */
 void discover_landed(void *arg);
+/* Whether the pass can end without the answers that have not come. */
+bool discover_may_end(const struct discover *discover);
 /* Sends a read to an agent. Its end calls discover_returned() first, then, if the agent answered,
  * discover_agent_answered(), and last discover_landed(). */
 void discover_submit(struct discover *discover, struct agent *agent,

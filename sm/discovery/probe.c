@@ -28,11 +28,10 @@ struct probe {
 	struct discover *discover;
 	struct port *from;
 	bool second_look;
-	bool silent;	 /* counted so */
-	bool once;	 /* the only attempt in this pass, at what was silent before */
+	enum wait_class wait;
 	guid_t slow;	 /* the node of the slow agent that is known to be there; 0: none is */
 	struct list kin; /* of struct slow */
-	bool waits;	 /* for another probe of it */
+	bool queued;	 /* behind another probe of this agent */
 };
 
 static void probed(void *owner, void *subject, const struct smp_request *request,
@@ -43,13 +42,13 @@ static void probe_send(struct probe *p)
 {
 	struct smp_request request = {.method = METHOD_GET,
 				      .attr_id = ATTR_NODE_INFO,
-				      .attempts = p->once,
+				      .attempts = p->wait == WAIT_RETRIED_SILENT,
 				      .done = probed,
 				      .again = probe_again,
 				      .owner = p->discover,
 				      .subject = p};
 
-	p->waits = false;
+	p->queued = false;
 	window_submit(&p->target, &request);
 }
 
@@ -63,7 +62,7 @@ static const struct agent *slow_agent(const struct port *from)
 
 /* A slow agent gets one probe at a time, however many cables lead to it: the others would have
  * timed out when their turn comes. Where that one has no answer they are not sent. */
-static struct probe *rival(const struct probe *p, bool waits)
+static struct probe *rival(const struct probe *p, bool queued)
 {
 	const struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
 
@@ -72,7 +71,7 @@ static struct probe *rival(const struct probe *p, bool waits)
 	list_for_each (link, &slow->probes) {
 		struct probe *other = container_of(link, struct probe, kin);
 
-		if (other != p && other->waits == waits)
+		if (other != p && other->queued == queued)
 			return other;
 	}
 	return NULL;
@@ -107,16 +106,15 @@ static void kin_leave(struct probe *p)
 static void probe_free(struct probe *p)
 {
 	struct discover *discover = p->discover;
-	struct probe *next = p->waits ? NULL : rival(p, true);
-	bool waited = p->waits;
+	bool queued = p->queued;
+	struct probe *next = queued ? NULL : rival(p, true);
 
-	discover->silent -= p->silent;
-	discover->once -= p->once;
+	discover_wait(discover, 1, p->wait, WAIT_ANSWER);
 	window_target_done(&p->target);
 	list_del(&p->link);
 	kin_leave(p);
 	free(p);
-	if (waited)
+	if (queued)
 		discover_landed(discover);
 	if (next)
 		probe_send(next);
@@ -158,10 +156,8 @@ static void probe_again(void *owner, void *subject, unsigned attempt)
 
 	if (attempt != PROBE_PATIENCE || p->from->peer)
 		return;
-	p->silent = true;
-	discover->silent++;
-	if (discover_only_silence(discover))
-		loop_defer(&discover->finish);
+	discover_wait(discover, 1, p->wait, WAIT_SILENT);
+	p->wait = WAIT_SILENT;
 }
 
 /* Answers */
@@ -238,7 +234,7 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 	if (answer->error != -ECANCELED) { /* else by probe_free() */
 		from->patience_ms = p->target.patience_ms;
 		if (answer->error == -ETIMEDOUT) {
-			from->m_key_turn += p->once ? 1 : PROBE_TURNS;
+			from->m_key_turn += p->wait == WAIT_RETRIED_SILENT ? 1 : PROBE_TURNS;
 			give_up_rivals(discover, p);
 		}
 		probe_free(p);
@@ -262,10 +258,10 @@ void discover_probe(struct discover *discover, struct port *from, bool second_lo
 {
 	struct probe *p = mem_zalloc(sizeof(*p));
 	const struct agent *agent = slow_agent(from);
-
-	p->once =
+	bool retried =
 		(discover_is_partial(discover) && from->silent) || port_node_is_silent(from->peer);
-	p->silent = p->once;
+
+	p->wait = retried ? WAIT_RETRIED_SILENT : WAIT_ANSWER;
 	list_push(&discover->probes, &p->link);
 	p->discover = discover;
 	p->from = from;
@@ -276,11 +272,8 @@ void discover_probe(struct discover *discover, struct port *from, bool second_lo
 	p->target.patience_ms = agent ? agent->target.patience_ms : from->patience_ms;
 	p->slow = agent ? agent->port->node->guid : 0;
 	kin_join(p);
-	discover->pending++;
-	discover->silent += p->silent;
-	discover->once += p->once;
-	if (rival(p, false))
-		p->waits = true;
-	else
+	discover_wait(discover, 1, WAIT_NOT, p->wait);
+	p->queued = rival(p, false) != NULL;
+	if (!p->queued)
 		probe_send(p);
 }

@@ -22,27 +22,47 @@ enum {
 	RARE_LOSS_PERCENT = 1,
 };
 
-/* Nothing is awaited but what may never come. */
-bool discover_only_silence(const struct discover *discover)
+void discover_wait(struct discover *discover, size_t count, enum wait_class from,
+		   enum wait_class to)
 {
-	return discover->pending <= discover->silent + discover->at_mute;
+	discover->waits[from] -= count; /* of WAIT_NOT the count means nothing */
+	discover->waits[to] += count;
+	if (from == WAIT_ANSWER && !discover->waits[WAIT_ANSWER])
+		loop_defer(&discover->finish);
 }
 
 void discover_landed(void *arg)
 {
-	struct discover *discover = arg;
-
-	discover->pending--;
-	if (discover_only_silence(discover))
-		loop_defer(&discover->finish);
+	discover_wait(arg, 1, WAIT_ANSWER, WAIT_NOT);
 }
 
-bool discover_loss_is_rare(const struct discover *discover)
+static bool loss_is_rare(const struct discover *discover)
 {
 	const struct window_stats *stats = window_stats(discover->window);
 
-	return (stats->recovered - discover->recovered_before) * 100 <=
-	       (stats->completed - discover->completed_before) * RARE_LOSS_PERCENT;
+	return (stats->recovered - discover->before.recovered) * 100 <=
+	       (stats->completed - discover->before.completed) * RARE_LOSS_PERCENT;
+}
+
+bool discover_may_end(const struct discover *discover)
+{
+	const size_t *waits = discover->waits;
+
+	if (waits[WAIT_ANSWER])
+		return false;
+	if (waits[WAIT_RETRIED_SILENT] && !discover->awaited && discover->kind != DISCOVER_TARGETED)
+		return false;
+	if ((waits[WAIT_SILENT] || waits[WAIT_RETRIED_SILENT]) && !loss_is_rare(discover))
+		return false;
+	return !waits[WAIT_MUTE] || discover->awaited ||
+	       discover->before.topology != discover->fabric->topology;
+}
+
+/* Agents that fall mute */
+
+static enum wait_class read_class(const struct agent *agent)
+{
+	return list_empty(&agent->mute) ? WAIT_ANSWER : WAIT_MUTE;
 }
 
 static void fell_mute(struct discover *discover, struct agent *agent)
@@ -52,7 +72,7 @@ static void fell_mute(struct discover *discover, struct agent *agent)
 	if (!list_empty(&agent->mute))
 		return;
 	list_push(&discover->mute, &agent->mute);
-	discover->at_mute += agent->asked;
+	discover_wait(discover, agent->asked, WAIT_ANSWER, WAIT_MUTE);
 	for (unsigned i = 1;
 	     node->sw && discover->kind == DISCOVER_TARGETED && i <= node->num_ports; i++) {
 		struct port *peer = node->port[i].peer;
@@ -60,8 +80,6 @@ static void fell_mute(struct discover *discover, struct agent *agent)
 		if (peer && port_of_switch(peer))
 			discover_visit(discover, peer->node, peer);
 	}
-	if (discover_only_silence(discover))
-		loop_defer(&discover->finish);
 }
 
 void discover_agent_answered(struct discover *discover, struct agent *agent)
@@ -69,7 +87,7 @@ void discover_agent_answered(struct discover *discover, struct agent *agent)
 	if (list_empty(&agent->mute))
 		return;
 	list_del(&agent->mute);
-	discover->at_mute -= agent->asked;
+	discover_wait(discover, agent->asked, WAIT_MUTE, WAIT_ANSWER);
 }
 
 void discover_asked_again(void *owner, void *subject, unsigned attempt)
@@ -77,18 +95,17 @@ void discover_asked_again(void *owner, void *subject, unsigned attempt)
 	struct discover *discover = owner;
 
 	if (discover_is_partial(discover) && attempt >= PROBE_PATIENCE &&
-	    (attempt >= LOSSY_PATIENCE || discover_loss_is_rare(discover)))
+	    (attempt >= LOSSY_PATIENCE || loss_is_rare(discover)))
 		fell_mute(discover, port_agent(subject));
 }
 
-/* An agent that is slow is mute from the start, unless it has answered a probe of this pass: then
- * it is read to the end, or it would take a sweep for each answer. */
+/* A slow agent is mute from the start, unless it has answered a probe of this pass: then it is read
+ * to the end, because otherwise each answer would take a sweep. */
 void discover_submit(struct discover *discover, struct agent *agent,
 		     const struct smp_request *request)
 {
-	discover->pending++;
 	agent->asked++;
-	discover->at_mute += !list_empty(&agent->mute);
+	discover_wait(discover, 1, WAIT_NOT, read_class(agent));
 	window_submit(&agent->target, request);
 	if (discover_is_partial(discover) && agent->target.patience_ms >= AGENT_PATIENCE_MS &&
 	    agent->port->link_pass != discover->pass)
@@ -98,10 +115,9 @@ void discover_submit(struct discover *discover, struct agent *agent,
 void discover_returned(struct discover *discover, struct agent *agent)
 {
 	agent->asked--;
-	discover->at_mute -= !list_empty(&agent->mute);
+	discover_wait(discover, 1, read_class(agent), WAIT_ANSWER);
 }
 
-/* The pass ends without them. */
 void discover_give_up_mute(struct discover *discover)
 {
 	discover->dropping = true;

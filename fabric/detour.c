@@ -58,7 +58,7 @@ static bool detour_leads_to_switch(const struct fabric *fabric, const struct por
 {
 	const struct port *peer = port->peer;
 
-	return peer && port_of_switch(peer) && port->link_pass >= fabric->trusted_pass &&
+	return peer && port_of_switch(peer) && port->discovery.link_pass >= fabric->trusted_pass &&
 	       !(port->node->sw->links_changed && peer->node->sw->links_changed);
 }
 

@@ -180,8 +180,8 @@ struct node *fabric_add_node(struct fabric *fabric, const struct node_info *info
 	for (unsigned i = 0; i <= info->num_ports; i++) {
 		node->port[i].node = node;
 		node->port[i].num = (uint8_t)i;
-		list_init(&node->port[i].todo);
-		list_init(&node->port[i].waiting);
+		list_init(&node->port[i].program.todo);
+		list_init(&node->port[i].program.waiting);
 	}
 	if (node->type == NODE_SWITCH) {
 		node->sw = switch_state_new();
@@ -207,10 +207,10 @@ static bool counts_as_active(const struct port *port, const struct port_info *in
 /* All refused blocks may be tried again. */
 static void forget_pkeys_echo(struct port *port)
 {
-	while (port->pkeys_echo) {
-		struct pkeys_echo *echo = port->pkeys_echo;
+	while (port->partition.echo) {
+		struct pkeys_echo *echo = port->partition.echo;
 
-		port->pkeys_echo = echo->next;
+		port->partition.echo = echo->next;
 		free(echo);
 	}
 }
@@ -223,9 +223,9 @@ void fabric_drop_node(struct fabric *fabric, struct node *node)
 		fabric_unlink(fabric, port);
 		fabric->num_active -= counts_as_active(port, port_info(port));
 		port_set_lid(fabric, port, LID_NONE, 0);
-		list_del(&port->todo);
-		list_del(&port->waiting);
-		free(port->echo);
+		list_del(&port->program.todo);
+		list_del(&port->program.waiting);
+		free(port->program.echo);
 		forget_pkeys_echo(port);
 		if (port->trouble)
 			list_del(&port->trouble->link);
@@ -297,7 +297,7 @@ void fabric_forget_tables(struct fabric *fabric)
 
 void port_ask_link(struct port *port, uint8_t physical)
 {
-	port->link_asked = physical;
+	port->program.link_asked = physical;
 	port->node->sw->links_asked = true;
 }
 
@@ -307,7 +307,7 @@ void fabric_forget_asked_links(struct fabric *fabric)
 		struct switch_state *sw = container_of(link, struct switch_state, link);
 
 		for (unsigned i = 0; sw->links_asked && i <= sw->node->num_ports; i++)
-			sw->node->port[i].link_asked = 0;
+			sw->node->port[i].program.link_asked = 0;
 		sw->links_asked = false;
 	}
 }
@@ -379,7 +379,7 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	fabric_unlink(fabric, b);
 	a->peer = b;
 	b->peer = a;
-	a->pkeys_good = b->pkeys_good = 0;
+	a->partition.good = b->partition.good = 0;
 	fabric->num_links++;
 	fabric->topology++;
 	link_news_note(&fabric->link_news, a, b, LINK_CAME);
@@ -524,20 +524,18 @@ static bool link_is_usable(const struct port_info *info)
  * does not invalidate its cable: a slow agent sends it long after the cable was found. */
 static void forget_written(struct fabric *fabric, struct port *port)
 {
-	bool was_known = port_facts(port)->known;
-
-	port->link_unverified |= was_known;
-	port->link_lost |= was_known;
+	if (port_facts(port)->known)
+		port->discovery.link = LINK_LOST;
 	if (port == fabric->sm_port && port_state_of(port) > PORT_INIT)
 		fabric->sm_link_lost = true;
-	free(port->echo);
-	port->echo = NULL;
+	free(port->program.echo);
+	port->program.echo = NULL;
 	port_set_pkeys(fabric, port, NULL);
 	forget_pkeys_echo(port);
 	port_set_tables(fabric, port, NULL);
 	port_set_ext_info(fabric, port, NULL);
 	port->refuses = 0;
-	port->keeps_link = false;
+	port->program.keeps_link = false;
 	port->rereg_epoch = 0;
 	fabric->forgotten++;
 }
@@ -580,14 +578,15 @@ void port_set_info(struct fabric *fabric, struct port *port, const struct port_i
 		forget_written(fabric, port);
 	if (old->info.port_state != info->port_state &&
 	    (info->port_state == PORT_ACTIVE || !link_is_usable(info)))
-		port->failure = 0;
+		port->program.failure = 0;
 	if (old->info.port_state > PORT_INIT && info->port_state <= PORT_INIT) {
 		port_trouble(fabric, port)->lost = true;
 		if (port->peer)
 			link_news_note(&fabric->link_news, port, port->peer, LINK_BLINKED);
 	}
-	if (port->no_bringup && (info->port_state == PORT_ACTIVE || !link_is_usable(info))) {
-		port->no_bringup = false;
+	if (port->program.no_bringup &&
+	    (info->port_state == PORT_ACTIVE || !link_is_usable(info))) {
+		port->program.no_bringup = false;
 		fabric->topology++;
 	}
 	fabric->num_active -= counts_as_active(port, &old->info);
@@ -661,16 +660,18 @@ void switch_changed(struct node *node)
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct port *port = &node->port[i];
 
-		port->link_unverified |= port->armed || port_state_of(port) == PORT_INIT;
-		port->armed = false;
+		if (port->discovery.link == LINK_VERIFIED &&
+		    (port->program.armed || port_state_of(port) == PORT_INIT))
+			port->discovery.link = LINK_UNVERIFIED;
+		port->program.armed = false;
 	}
 }
 
 static void judge_pkeys_anew(struct port *port)
 {
-	port->pkeys_good = 0;
+	port->partition.good = 0;
 	if (port->peer)
-		port->peer->pkeys_good = 0;
+		port->peer->partition.good = 0;
 }
 
 void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *pkeys)
@@ -678,7 +679,7 @@ void port_set_pkeys(struct fabric *fabric, struct port *port, struct pkey_list *
 	struct port_facts *facts;
 
 	judge_pkeys_anew(port);
-	port->pkeys_unread &= pkeys != NULL;
+	port->discovery.pkeys_unread &= pkeys != NULL;
 	if (port_facts(port)->pkeys == pkeys)
 		return;
 	facts = &facts_own(&port->node->facts)->port[port->num];

@@ -81,62 +81,83 @@ struct port_trouble {
 	bool lost;		/* its link was lost since the last judgement */
 };
 
+/* Whether a cable is still as the probe that verified it found it. */
+enum link_trust {
+	LINK_VERIFIED,
+	LINK_UNVERIFIED, /* Sets of ours that armed it may have hidden that it was down */
+	LINK_LOST,	 /* its link was down since then */
+};
+
+/* What a probe out of a port found last. */
+enum far_end {
+	FAR_END_SOUND,	   /* nothing is known to be wrong there */
+	FAR_END_SILENT,	   /* no answer */
+	FAR_END_DUPLICATE, /* in a heavy pass, a GUID that another device has */
+};
+
+struct port_discovery {
+	uint64_t read_pass;   /* in which its PortInfo came */
+	uint64_t link_pass;   /* in which its cable was verified */
+	unsigned patience_ms; /* of the last probe out of it: mad/window.h */
+	uint8_t link;	      /* enum link_trust */
+	uint8_t far_end;      /* enum far_end */
+	uint8_t m_key_turn;   /* M_Keys already tried at the far end: fabric/m_key.h */
+	bool logged;	      /* what is wrong at the far end */
+	/* A read of its PortInfo had no answer, or of port 0 a read of SwitchInfo: what is known of
+	 * the port, or of port 0 what is known of all ports, may be old. */
+	bool unread;
+	bool pkeys_unread; /* a block of its P_Key table was lost: the earlier table is kept */
+};
+
+/* Set(PortInfo): sm/program/ports.c. Failed and busy are independent: a port that failed can still
+ * be disabled. */
+struct port_program {
+	struct list todo;	/* link in agent->todo of the node's agent */
+	struct list waiting;	/* link in a switch's waiters or cable_waiters */
+	struct port_echo *echo; /* NULL: it took its last Set() as sent */
+	uint32_t failure;	/* last reason that was logged: program_is_logged(); or 0 */
+	bool busy;		/* a request is under way */
+	bool failed;		/* in the last run */
+	bool no_bringup;	/* no route uses it before it is ACTIVE, because bring-up failed */
+	bool armed;		/* by us, since its cable was verified */
+	bool restarted;		/* it was Set Down to change MTU or VLs: this happens once */
+	bool keeps_link;	/* it was Set Disabled, and has not followed */
+	uint8_t link_asked;  /* PHYS_DISABLED or PHYS_POLLING is to be Set once; 0: port_ask_link()
+			      */
+	uint8_t asked_state; /* requested PortState that no answer has shown yet; 0: none */
+	uint8_t state_reads; /* reads that remain to see it */
+};
+
+/* P_Keys, of both ends of a cable to an end port: sm/program/pkeys.c. */
+struct port_partition {
+	struct pkeys_echo *echo; /* of the blocks that were not taken; owned */
+	uint64_t wanted;	 /* digest for the Set(P_KeyTable) that is under way */
+	uint64_t good;	 /* in this state of the partitions nothing is left to write; or 0 */
+	uint64_t full;	 /* digest of the keys that find no room in the table; 0: all do */
+	bool busy;	 /* a request is under way */
+	bool failed;	 /* a request had no answer */
+	bool refused;	 /* it keeps a table that is not the wanted one */
+	bool rests;	 /* good, except for a switch that is not written now */
+	bool narrowing;	 /* the Set() under way only removes keys: struct pkeys_echo */
+	uint8_t enforce; /* want, of switches' ports: bit 0 inbound, bit 1 outbound */
+};
+
 struct port {
 	struct node *node;
 	struct port *peer;	      /* the other end of the cable; NULL: none, or not known */
 	struct agent *agent;	      /* end ports (adapter, router, switch port 0); else NULL */
-	struct port_echo *echo;	      /* NULL: it held what it was told */
 	struct port_trouble *trouble; /* NULL: it has made none */
-	struct list todo;	      /* link in agent->todo of the node's agent */
-	struct list waiting;	      /* link in a switch's waiters or cable_waiters */
-	uint64_t read_pass;	      /* discovery pass in which its PortInfo came */
-	uint64_t link_pass;	      /* discovery pass in which its cable was verified */
-	unsigned patience_ms;	      /* of the last probe out of it: mad/window.h */
 	struct snap_cable cable;      /* switches: what it led to when it last had a link */
-	lid_t lid;		      /* want: end ports; LID_NONE: not given yet */
-	uint8_t lmc;		      /* want: 1 << lmc LIDs */
-	uint8_t num;
-	bool busy;	 /* a Set(PortInfo) is under way */
-	bool failed;	 /* a Set(PortInfo) failed in the last run of programming */
-	bool no_bringup; /* one did that was to bring it up: no route uses it before it is ACTIVE */
-	bool excluded;	 /* a heavy pass found behind it a GUID that another device has */
-	bool logged;	 /* what is wrong behind it was */
-	bool silent;	 /* what is behind it did not answer when it was asked last */
-	bool link_unverified; /* its link was down since its cable was verified, or may have been */
-	bool link_lost; /* it was: unverified, and not only for what our own arming may have hidden
-			 */
-	bool armed;	/* by us, since its cable was verified */
-	/* Its link was sent Down to change the MTU or VLs: this happens once. */
-	bool restarted;
-	/* A read of its PortInfo had no answer, or of port 0 that of SwitchInfo: what is known, of
-	 * port 0 that of all ports, may be old. */
-	bool unread;
-	bool pkeys_unread; /* a block of its P_Key table was lost: the earlier table is kept */
-	/* PHYS_DISABLED or PHYS_POLLING: its link is to be taken down, or tried again, once; 0.
-	 * Of switches' ports, by port_ask_link(). */
-	uint8_t link_asked;
-	bool keeps_link; /* it was told to be Disabled, and has not been since */
-	/* The fabric's hearing in which it was told to register anew. It is to be told once when
-	 * that is another one: nothing was known of it, or its link was lost (0), or another
-	 * manager may have been MASTER, so what it has registered need not be what the SA knows,
-	 * whatever the registry says. Means something for end ports. */
+	/* The epoch of fabric->rereg_epoch in which an end port was notified to re-register; it is
+	 * notified once in each. 0: nothing was known of it, or its link was lost. */
 	uint32_t rereg_epoch;
-	uint8_t asked_state; /* requested PortState that no answer has shown yet; 0: none */
-	uint8_t state_reads; /* reads that remain to see it */
-	uint8_t m_key_turn; /* of the M_Keys to try at what is behind it, after those that failed */
-	uint8_t refuses;    /* PORT_REFUSES_...: what it did not tell when it was asked */
-	uint32_t failure; /* why a Set(PortInfo) failed, as it was logged: program_is_logged(); or 0
-			   */
-	/* P_Keys, of both ends of a cable to an end port: sm/program/pkeys.c. */
-	bool pkeys_busy, pkeys_failed; /* a request is under way; one had no answer */
-	bool pkeys_refused;	       /* it holds another table than wanted, and keeps it */
-	bool pkeys_rests;	       /* pkeys_good, but for a switch that is not written now */
-	uint8_t enforce;	       /* want: bit 0 inbound, bit 1 outbound; switches' ports */
-	struct pkeys_echo *pkeys_echo; /* of the blocks that were not taken; owned */
-	bool pkeys_narrowing;	       /* of the Set(P_KeyTable) that is under way: pkeys_echo's */
-	uint64_t pkeys_wanted;
-	uint64_t pkeys_good; /* as of this state of the partitions nothing is left to write; 0 */
-	uint64_t pkeys_full; /* digest of the keys that find no room in it; 0: all do */
+	lid_t lid;   /* want: end ports; LID_NONE: not given yet */
+	uint8_t lmc; /* want: 1 << lmc LIDs */
+	uint8_t num;
+	uint8_t refuses; /* PORT_REFUSES_... */
+	struct port_discovery discovery;
+	struct port_program program;
+	struct port_partition partition;
 };
 
 /* Tables that a device does not tell or take; it is left alone until its port passes INIT. */
@@ -370,7 +391,7 @@ static inline bool port_of_switch(const struct port *port)
 static inline bool port_is_stale(const struct port *port)
 {
 	return port_of_switch(port) && !port->node->silent &&
-	       (port->unread || port->node->port[0].unread);
+	       (port->discovery.unread || port->node->port[0].discovery.unread);
 }
 
 /* What is known of a port; info is all zero before it was read. */

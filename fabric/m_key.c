@@ -79,7 +79,7 @@ uint64_t m_key_beyond(const struct fabric *fabric, const struct port *from, unsi
 {
 	const struct agent *agent = from->peer ? port_agent(from->peer) : NULL;
 	const struct m_key_source *source = fabric->m_keys;
-	unsigned turn = from->m_key_turn + attempt / ATTEMPTS_A_TURN;
+	unsigned turn = from->discovery.m_key_turn + attempt / ATTEMPTS_A_TURN;
 
 	if (agent && !turn)
 		return agent_m_key(agent, attempt);

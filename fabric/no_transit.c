@@ -30,8 +30,9 @@ bool switch_counts(const struct fabric *fabric, const struct node *node)
 
 bool cable_counts(const struct port *port)
 {
-	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
-		      (port->no_bringup || port->peer->no_bringup || port_held(port));
+	bool failed =
+		port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
+		(port->program.no_bringup || port->peer->program.no_bringup || port_held(port));
 
 	return port_cabled(port) && port->peer->node != port->node && !failed;
 }

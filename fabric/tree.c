@@ -187,7 +187,7 @@ void fabric_walks_done(struct fabric *fabric)
 bool fabric_way_is_seen(const struct fabric *fabric, const struct node *node)
 {
 	for (unsigned hops = 0; node->uplink && hops < HOPS_MAX; hops++) {
-		if (node->uplink->link_pass < fabric->trusted_pass)
+		if (node->uplink->discovery.link_pass < fabric->trusted_pass)
 			return false;
 		node = node->uplink->node;
 	}

@@ -93,7 +93,7 @@ static struct port *front_unread(const struct port *port)
 	struct port *front = port->agent && port->num ? port->peer : NULL;
 
 	return front && port_of_switch(front) && front->num && !port_facts(front)->pkeys &&
-			       !front->pkeys_busy
+			       !front->partition.busy
 		       ? front
 		       : NULL;
 }

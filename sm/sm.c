@@ -312,7 +312,7 @@ static void unlocked(void *ctx)
 {
 	struct sm *sm = ctx;
 
-	sm->fabric->sm_port->m_key_turn = 0;
+	sm->fabric->sm_port->discovery.m_key_turn = 0;
 	trigger_heavy(&sm->trigger, "the M_Keys of the master have arrived");
 }
 

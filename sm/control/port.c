@@ -387,7 +387,7 @@ static void port_change_durable(void *ctx)
 	struct node *node = fabric_find_node(change->sm->fabric, change->entry.node_guid);
 
 	if (node && node->sw && change->entry.port <= node->num_ports) {
-		node->port[change->entry.port].keeps_link = false;
+		node->port[change->entry.port].program.keeps_link = false;
 		port_ask_link(&node->port[change->entry.port], change->physical);
 	}
 	wait_for_sweep(change->sm, change->request);
@@ -466,7 +466,7 @@ static bool is_so(const struct asking *asking, const struct port *port)
 
 	return port_is_disabled(asking->sm->registry, port->node->guid, port->num) ==
 		       asking->disables &&
-	       is_down == asking->disables && !port->link_asked;
+	       is_down == asking->disables && !port->program.link_asked;
 }
 
 static void change_port_of(struct asking *asking)

@@ -35,8 +35,8 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 		if (!port || !port_facts(port)->known)
 			continue;
 		if (port_info(port)->port_physical_state == PHYS_DISABLED)
-			port->keeps_link = false;
-		else if (!port->keeps_link)
+			port->program.keeps_link = false;
+		else if (!port->program.keeps_link)
 			port_ask_link(port, PHYS_DISABLED);
 	}
 }

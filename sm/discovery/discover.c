@@ -123,7 +123,7 @@ static bool light_reads(const struct port *port)
 	bool unknown_agent = port->num && port->agent && !port_facts(port)->known;
 	bool unknown_end = port_of_switch(port) && !port->peer && port_state_of(port) >= PORT_INIT;
 
-	return port->unread || unknown_agent || unknown_end;
+	return port->discovery.unread || unknown_agent || unknown_end;
 }
 
 /* The P_Keys of an end port are not known, so they are not written, and it may be where it should
@@ -131,7 +131,7 @@ static bool light_reads(const struct port *port)
 static bool lacks_pkeys(const struct port *port)
 {
 	return port->agent && port_facts(port)->known &&
-	       (!port_facts(port)->pkeys || port->pkeys_unread) &&
+	       (!port_facts(port)->pkeys || port->discovery.pkeys_unread) &&
 	       (!port->num || port_state_of(port) >= PORT_INIT);
 }
 

@@ -34,9 +34,9 @@ void discover_log_once(struct log_limit *limit, struct port *from,
 	char text[320];
 	va_list arguments;
 
-	if (from->logged || !log_allowed(limit))
+	if (from->discovery.logged || !log_allowed(limit))
 		return;
-	from->logged = true;
+	from->discovery.logged = true;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
@@ -63,12 +63,13 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 
 	/* Only a heavy pass can tell two devices from cables that were swapped, and only one in
 	 * which nothing was swapped half-way: what it meets first it has to meet again. */
-	if (discover->kind != DISCOVER_HEAVY || !from->excluded) {
+	if (discover->kind != DISCOVER_HEAVY || from->discovery.far_end != FAR_END_DUPLICATE) {
 		discover->report.want_heavy = true;
-		from->excluded |= discover->kind == DISCOVER_HEAVY;
+		if (discover->kind == DISCOVER_HEAVY)
+			from->discovery.far_end = FAR_END_DUPLICATE;
 		return;
 	}
-	from->link_unverified = from->link_lost = false;
+	from->discovery.link = LINK_VERIFIED;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
 		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
@@ -105,7 +106,7 @@ bool discover_seen_again(const struct discover *discover, const struct node *nod
 	bool seen = node == discover->fabric->sm_port->node;
 
 	for (unsigned i = 1; i <= node->num_ports; i++)
-		seen = seen || node->port[i].link_pass == discover->pass;
+		seen = seen || node->port[i].discovery.link_pass == discover->pass;
 	return seen;
 }
 
@@ -162,17 +163,17 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	arrival = &node->port[info->local_port_num];
 	if (node == from->node) {
 		discover->anomalies.self_links++;
-		from->link_pass = arrival->link_pass = discover->pass;
+		from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
 		discover_log_once(
 			&discover->odd_limit, from, &subject,
 			"port %u of \"%s\" is cabled to port %u of the same device: the cable is "
 			"left out; if there are two devices, both have the same GUID",
 			from->num, node->facts->description, arrival->num);
-		arrival->logged = from->logged;
+		arrival->discovery.logged = from->discovery.logged;
 		return;
 	}
 	if (arrival->peer && arrival->peer != from) {
-		if (arrival->link_pass == discover->pass) {
+		if (arrival->discovery.link_pass == discover->pass) {
 			discover_duplicate(discover, from, info->node_guid, arrival);
 			return;
 		}
@@ -184,27 +185,25 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	if (node->type != NODE_SWITCH)
 		discover_give_agent(discover, arrival, info->port_guid);
 	if (!port_agent(arrival)->target.answered)
-		port_agent(arrival)->target.patience_ms = from->patience_ms;
+		port_agent(arrival)->target.patience_ms = from->discovery.patience_ms;
 	if (node->type == NODE_SWITCH &&
 	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
 		/* What was sent over a cable that leads elsewhere now went astray. */
 		discover->report.recabled = true;
 		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}
-	only_cable = !node->silent && from->peer == arrival && from->read_pass != discover->pass &&
-		     port_facts(arrival)->known;
+	only_cable = !node->silent && from->peer == arrival &&
+		     from->discovery.read_pass != discover->pass && port_facts(arrival)->known;
 	if (node->silent) { /* what happened meanwhile is not known */
 		node->silent = false;
 		node->target_pass = discover->pass;
 	}
-	from->excluded = arrival->excluded = false;
-	from->logged = arrival->logged = false;
-	from->silent = arrival->silent = false;
-	from->link_unverified = arrival->link_unverified = from->link_lost = arrival->link_lost =
-		false;
-	from->armed = arrival->armed = false;
+	from->discovery.logged = arrival->discovery.logged = false;
+	from->discovery.far_end = arrival->discovery.far_end = FAR_END_SOUND;
+	from->discovery.link = arrival->discovery.link = LINK_VERIFIED;
+	from->program.armed = arrival->program.armed = false;
 	fabric_link(fabric, from, arrival);
-	from->link_pass = arrival->link_pass = discover->pass;
+	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
 	/* A heavy pass trusts no older way; others begin in the middle of the tree and keep it. */
 	if (node->type == NODE_SWITCH && node != fabric->sm_port->node &&
 	    (!node->uplink || (discover->kind == DISCOVER_HEAVY && node->pass != discover->pass))) {

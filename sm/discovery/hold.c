@@ -142,7 +142,7 @@ static bool is_confirmed(const struct port *port)
 {
 	const struct agent *agent = port_agent(port);
 
-	return agent && port->read_pass != port->trouble->babble.read_pass &&
+	return agent && port->discovery.read_pass != port->trouble->babble.read_pass &&
 	       port_info(agent->port)->lid == agent->port->lid &&
 	       (!port->num || port_state_of(port) > PORT_DOWN);
 }
@@ -168,7 +168,7 @@ bool hold_complaint(struct hold *hold, struct port *port, uint16_t number)
 	if (!damping_complaint(babble, loop_now_us(hold->loop), hold->options->babble_threshold))
 		return false;
 	babble->unconfirmed = number;
-	babble->read_pass = port->read_pass;
+	babble->read_pass = port->discovery.read_pass;
 	return true;
 }
 

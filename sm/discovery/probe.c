@@ -134,7 +134,7 @@ static bool probe_route(const struct window_target *target, unsigned attempt, st
 {
 	const struct probe *p = container_of(target, struct probe, target);
 
-	if (p->from->link_pass == p->discover->pass ||
+	if (p->from->discovery.link_pass == p->discover->pass ||
 	    !port_route_beyond(p->discover->fabric, p->from, attempt, &out->path))
 		return false;
 	out->directed = true;
@@ -172,10 +172,9 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 	attr_decode(&node_info_format, answer->data, &info);
 	if (answer->error || answer->status) {
 		where.message_id = MESSAGE_SILENT;
-		/* A GUID that was met here before need not be what is silent now: light
-		 * passes ask again. */
-		from->excluded = false;
-		from->silent = true;
+		/* No longer a duplicate GUID, for another device may be silent here: light passes
+		 * probe it again. */
+		from->discovery.far_end = FAR_END_SILENT;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
 		discover_log_once(
@@ -217,7 +216,7 @@ void discover_give_up_probes(struct discover *discover)
 		struct port *from = p->from;
 		bool second_look = p->second_look;
 
-		from->m_key_turn++;
+		from->discovery.m_key_turn++;
 		probe_free(p);
 		take_probe(discover, from, second_look, &no_answer_at_all);
 	}
@@ -232,22 +231,24 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 	bool second_look = p->second_look;
 
 	if (answer->error != -ECANCELED) { /* else by probe_free() */
-		from->patience_ms = p->target.patience_ms;
+		from->discovery.patience_ms = p->target.patience_ms;
 		if (answer->error == -ETIMEDOUT) {
-			from->m_key_turn += p->wait == WAIT_RETRIED_SILENT ? 1 : PROBE_TURNS;
+			from->discovery.m_key_turn +=
+				p->wait == WAIT_RETRIED_SILENT ? 1 : PROBE_TURNS;
 			give_up_rivals(discover, p);
 		}
 		probe_free(p);
 		if (answer->error != -EHOSTUNREACH)
 			take_probe(discover, from, second_look, answer);
-		else if (from->link_pass != discover->pass) /* else it was seen from the far end */
+		else if (from->discovery.link_pass !=
+			 discover->pass) /* else it was seen from the far end */
 			log_limited(
 				&discover->odd_limit, LOG_WARNING, NULL,
 				"whatever is behind port %u of \"%s\" is out of reach: directed "
 				"routes end after %d hops",
 				from->num, from->node->facts->description, HOPS_MAX);
 		if (!answer->error && from->peer) {
-			from->m_key_turn = 0;
+			from->discovery.m_key_turn = 0;
 			agent_m_key_worked(port_agent(from->peer), request->m_key);
 		}
 	}
@@ -259,7 +260,8 @@ void discover_probe(struct discover *discover, struct port *from, bool second_lo
 	struct probe *p = mem_zalloc(sizeof(*p));
 	const struct agent *agent = slow_agent(from);
 	bool retried =
-		(discover_is_partial(discover) && from->silent) || port_node_is_silent(from->peer);
+		(discover_is_partial(discover) && from->discovery.far_end == FAR_END_SILENT) ||
+		port_node_is_silent(from->peer);
 
 	p->wait = retried ? WAIT_RETRIED_SILENT : WAIT_ANSWER;
 	list_push(&discover->probes, &p->link);
@@ -269,7 +271,7 @@ void discover_probe(struct discover *discover, struct port *from, bool second_lo
 	window_target_init(&p->target, discover->window, 1, probe_route);
 	p->target.key = probe_key;
 	p->target.gate = &discover->unknown;
-	p->target.patience_ms = agent ? agent->target.patience_ms : from->patience_ms;
+	p->target.patience_ms = agent ? agent->target.patience_ms : from->discovery.patience_ms;
 	p->slow = agent ? agent->port->node->guid : 0;
 	kin_join(p);
 	discover_wait(discover, 1, WAIT_NOT, p->wait);

@@ -62,7 +62,7 @@ static void no_pkeys(struct discover *discover, struct port *port, const struct 
 
 	if (answer->error == -ETIMEDOUT && list &&
 	    list->count >= pkey_blocks(port) * PKEY_BLOCK_KEYS)
-		port->pkeys_unread = true;
+		port->discovery.pkeys_unread = true;
 	else
 		port_set_pkeys(discover->fabric, port, NULL);
 }
@@ -95,8 +95,8 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 		discover_agent_answered(discover, port_agent(port));
 	if (answer->error || answer->status) {
 		no_answer(discover, port, request, answer);
-		port->unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
-					  request->attr_id == ATTR_SWITCH_INFO);
+		port->discovery.unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
+						    request->attr_id == ATTR_SWITCH_INFO);
 		if (request->attr_id == ATTR_PKEY_TABLE && !gone)
 			no_pkeys(discover, port, answer);
 		if (request->method == METHOD_SET && answer->error != -ECANCELED)
@@ -175,7 +175,8 @@ static void probe_unverified(struct discover *discover, struct node *node)
 	for (unsigned i = 1; i <= node->num_ports; i++) {
 		struct port *port = &node->port[i];
 
-		if (port->link_unverified && port_cabled(port) && port->link_pass != discover->pass)
+		if (port->discovery.link != LINK_VERIFIED && port_cabled(port) &&
+		    port->discovery.link_pass != discover->pass)
 			discover_probe(discover, port, false);
 	}
 }
@@ -205,7 +206,7 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 	 * the bit stays set for the master. */
 	if (discover_is_partial(discover) && node->target_pass != discover->pass &&
 	    request->method == METHOD_GET && !info.port_state_change && !news &&
-	    port_facts(port)->known && !port->unread) {
+	    port_facts(port)->known && !port->discovery.unread) {
 		if (discover->kind == DISCOVER_LIGHT)
 			probe_unverified(discover, node);
 		return;
@@ -217,18 +218,20 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 static bool needs_probe(const struct discover *discover, const struct port *port)
 {
 	if (!port->num || port_info(port)->port_state < PORT_INIT ||
-	    port->link_pass == discover->pass)
+	    port->discovery.link_pass == discover->pass)
 		return false;
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
 		return false; /* no way through an adapter */
-	return discover->kind == DISCOVER_HEAVY || (!port->peer && !port->excluded) ||
-	       port->link_unverified;
+	return discover->kind == DISCOVER_HEAVY ||
+	       (!port->peer && port->discovery.far_end != FAR_END_DUPLICATE) ||
+	       port->discovery.link != LINK_VERIFIED;
 }
 
 /* Block after block, each when the one before has come: else a list could have a hole. */
 void discover_get_pkeys(struct discover *discover, struct port *port)
 {
-	if (port_facts(port)->pkeys && !port->pkeys_unread && discover->kind != DISCOVER_HEAVY)
+	if (port_facts(port)->pkeys && !port->discovery.pkeys_unread &&
+	    discover->kind != DISCOVER_HEAVY)
 		return;
 	if (pkey_blocks(port))
 		discover_get(discover, port, ATTR_PKEY_TABLE, 0);
@@ -259,8 +262,9 @@ static void lost_link(struct discover *discover, struct port *port)
 {
 	struct port *peer = port->peer;
 
-	port->excluded = port->logged = port->silent = false;
-	port->patience_ms = 0;
+	port->discovery.far_end = FAR_END_SOUND;
+	port->discovery.logged = false;
+	port->discovery.patience_ms = 0;
 	fabric_unlink(discover->fabric, port);
 	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_TARGETED)
 		discover_visit(discover, peer->node, peer);
@@ -344,7 +348,8 @@ static void got_port_info(struct discover *discover, struct port *port,
 	bool led_on = port_state_of(port) > PORT_INIT && port_of_switch(port) && port->peer &&
 		      port_of_switch(port->peer);
 	/* Else only this port of the switch was asked for. */
-	bool all = port->node->pass == discover->pass || !port_facts(port)->known || port->unread;
+	bool all = port->node->pass == discover->pass || !port_facts(port)->known ||
+		   port->discovery.unread;
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
@@ -368,10 +373,10 @@ static void got_port_info(struct discover *discover, struct port *port,
 	if (port_of_switch(port) && !port->num && port->lid && info.lid != port->lid)
 		port_set_pkeys(discover->fabric, port, NULL);
 	port_set_info(discover->fabric, port, &info);
-	port->read_pass = discover->pass;
-	port->unread = false;
-	if (port->link_pass == discover->pass)
-		port->link_unverified = port->link_lost = false;
+	port->discovery.read_pass = discover->pass;
+	port->discovery.unread = false;
+	if (port->discovery.link_pass == discover->pass)
+		port->discovery.link = LINK_VERIFIED;
 	if (port->agent)
 		discover_get_pkeys(discover, port);
 	ask_ext_info(discover, port);
@@ -403,7 +408,7 @@ static void got_pkeys(struct discover *discover, struct port *port,
 	if (block + 1 < pkey_blocks(port))
 		discover_get(discover, port, ATTR_PKEY_TABLE, block + 1);
 	else
-		port->pkeys_unread = false;
+		port->discovery.pkeys_unread = false;
 }
 
 /* Visits: everything about one node, once in a pass */
@@ -421,8 +426,8 @@ void discover_visit(struct discover *discover, struct node *node, struct port *a
 	if (node->type == NODE_SWITCH) {
 		bool known = is_known_neighbour(discover, arrival);
 
-		if (known && arrival->read_pass != discover->pass) {
-			arrival->read_pass = discover->pass;
+		if (known && arrival->discovery.read_pass != discover->pass) {
+			arrival->discovery.read_pass = discover->pass;
 			discover_get_port_info(discover, arrival);
 		}
 		if (node->pass == discover->pass)
@@ -435,9 +440,9 @@ void discover_visit(struct discover *discover, struct node *node, struct port *a
 	} else {
 		/* Each port of an adapter is an agent of its own. */
 		node->pass = discover->pass;
-		if (arrival->read_pass == discover->pass)
+		if (arrival->discovery.read_pass == discover->pass)
 			return;
-		arrival->read_pass = discover->pass;
+		arrival->discovery.read_pass = discover->pass;
 		discover_get_port_info(discover, arrival);
 	}
 	discover_get(discover, arrival, ATTR_NODE_DESCRIPTION, 0);

@@ -32,8 +32,8 @@ static bool cable_is_kept(const struct discover *discover, const struct port *po
 		bool end_is = went_silent(discover, ends[i]->node);
 
 		silent |= end_is;
-		if (ends[i]->link_lost || port_state_of(ends[i]) < PORT_ARMED ||
-		    (!end_is && !ends[i]->silent))
+		if (ends[i]->discovery.link == LINK_LOST || port_state_of(ends[i]) < PORT_ARMED ||
+		    (!end_is && ends[i]->discovery.far_end != FAR_END_SILENT))
 			return false; /* the link was lost, or somebody did answer */
 	}
 	return silent;
@@ -46,7 +46,7 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 
 	if (!peer)
 		return false;
-	if (discover->kind == DISCOVER_HEAVY && port->link_pass != discover->pass)
+	if (discover->kind == DISCOVER_HEAVY && port->discovery.link_pass != discover->pass)
 		return !cable_is_kept(discover, port);
 	return port_facts(port)->known && port_info(port)->port_state < PORT_INIT &&
 	       port_facts(peer)->known;
@@ -72,7 +72,7 @@ static unsigned cut_false_cables(void *arg, size_t *at)
 
 		if (!is_false_cable(discover, port))
 			continue;
-		if (port->link_pass == discover->pass &&
+		if (port->discovery.link_pass == discover->pass &&
 		    port_info(port->peer)->port_state >= PORT_INIT)
 			discover_duplicate(discover, port->peer, port->node->guid, port);
 		fabric_unlink(discover->fabric, port);

@@ -108,7 +108,7 @@ void discover_submit(struct discover *discover, struct agent *agent,
 	discover_wait(discover, 1, WAIT_NOT, read_class(agent));
 	window_submit(&agent->target, request);
 	if (discover_is_partial(discover) && agent->target.patience_ms >= AGENT_PATIENCE_MS &&
-	    agent->port->link_pass != discover->pass)
+	    agent->port->discovery.link_pass != discover->pass)
 		fell_mute(discover, agent);
 }
 

@@ -502,11 +502,11 @@ static void look_at(struct policy *policy, guid_t port_guid)
 	struct event event = {.kind = EVENT_PKEYS, .guid = port_guid};
 
 	if (port) {
-		port->pkeys_good = 0;
-		port->pkeys_failed = false;
+		port->partition.good = 0;
+		port->partition.failed = false;
 		if (port->peer) {
-			port->peer->pkeys_good = 0;
-			port->peer->pkeys_failed = false;
+			port->peer->partition.good = 0;
+			port->peer->partition.failed = false;
 		}
 	}
 	if (!policy->live)
@@ -586,7 +586,7 @@ static void policy_note_port(struct policy *policy, guid_t guid)
 	struct port *port = map_get(&policy->fabric->ports, owner);
 
 	if (port)
-		port->pkeys_good = 0;
+		port->partition.good = 0;
 	if (policy->num_noted == policy->noted_room) {
 		policy->noted_room = policy->noted_room ? 2 * policy->noted_room : 64;
 		policy->noted =

@@ -41,7 +41,7 @@ static void was_set(void *owner, void *subject, const struct smp_request *reques
 	struct ext_port_info held;
 
 	(void)request;
-	port->busy = false;
+	port->program.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	if (answer->error || status_is_busy(answer->status)) {
@@ -79,7 +79,7 @@ static void fdr10_was_read(void *owner, void *subject, const struct smp_request 
 	attr_decode(&ext_port_info_format, answer->data, &held);
 	port_set_ext_info(program->fabric, port, &held);
 	if (!fdr10_differs(program, port) || program->stopped) {
-		port->busy = false;
+		port->program.busy = false;
 		program_look_at(program, port);
 		return;
 	}
@@ -100,6 +100,6 @@ bool fdr10_request(struct program *program, struct port *port, struct smp_reques
 				    .done = fdr10_was_read,
 				    .owner = program,
 				    .subject = port};
-	port->busy = true;
+	port->program.busy = true;
 	return true;
 }

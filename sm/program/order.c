@@ -31,8 +31,8 @@ static bool order_may_pass(const struct port *port)
 static bool is_coming_up(const struct port *port)
 {
 	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
-	       port_state_of(port) < PORT_ACTIVE && !port->failed && !port->peer->failed &&
-	       !port_held(port);
+	       port_state_of(port) < PORT_ACTIVE && !port->program.failed &&
+	       !port->peer->program.failed && !port_held(port);
 }
 
 bool order_tops_unknown(const struct node *node)

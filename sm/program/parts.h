@@ -46,8 +46,9 @@ struct program {
 	unsigned rereg_credits; /* ports that may be told of us, as of rereg_credited_us:
 				   reregister.c */
 	uint64_t rereg_credited_us;
-	struct list lagging;	 /* ports whose state is to be read once more, by port->waiting */
-	struct list rereg_queue; /* those that wait for that, by port->waiting */
+	struct list
+		lagging; /* ports whose state is to be read once more, by port->program.waiting */
+	struct list rereg_queue; /* those that wait for that, by port->program.waiting */
 	struct loop_timer rereg_timer;
 	bool lid_was_led_to; /* our port was up, and had our LID, before this sweep wrote to it */
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */

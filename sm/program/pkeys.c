@@ -126,7 +126,7 @@ static bool find_refused(const struct port *port, const struct aim *aim,
 	bool any = false;
 
 	memset(fixed, 0, KEYS_MAX / PKEY_BLOCK_KEYS * sizeof(*fixed));
-	for (echo = port->pkeys_echo; echo; echo = echo->next)
+	for (echo = port->partition.echo; echo; echo = echo->next)
 		any |= fixed[echo->block] = pkeys_is_refused(port, echo, aim);
 	return any;
 }
@@ -228,9 +228,9 @@ static void note_full(struct program *program, struct port *port, const struct p
 	uint64_t full = left.count ? digest(left.key, left.count) : 0;
 	char keys[PKEYS_TEXT];
 
-	if (full == port->pkeys_full)
+	if (full == port->partition.full)
 		return;
-	port->pkeys_full = full;
+	port->partition.full = full;
 	if (!full)
 		return;
 	pkeys_text(left.key, left.count, keys);
@@ -297,10 +297,10 @@ static bool hold_step(struct program *program, struct cable cable, struct step *
 
 	*out = (struct step){0};
 	if (front)
-		front->enforce = enforced_now(front);
+		front->partition.enforce = enforced_now(front);
 	if (!is_read(end))
 		return true;
-	if (enforces && !front->pkeys_failed && read_front(front, out))
+	if (enforces && !front->partition.failed && read_front(front, out))
 		return true;
 	if (!enforces || is_read(front))
 		policy_hold(program->policy, end, enforces ? port_facts(front)->pkeys : NULL);
@@ -320,36 +320,36 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 
 	*out = (struct step){0};
 	if (front)
-		front->enforce = enforce ? enforced_now(front) : 0;
+		front->partition.enforce = enforce ? enforced_now(front) : 0;
 	if (front && keys.count > room_of(front)) {
 		left = (struct left_out){.key = keys.key + room_of(front),
 					 .count = keys.count - room_of(front)};
 		if (enforce)
 			note_full(program, front, end, left);
-		front->enforce = enforce = 0;
+		front->partition.enforce = enforce = 0;
 	}
-	if (enforce && !rests && !front->pkeys_failed &&
+	if (enforce && !rests && !front->partition.failed &&
 	    (read_front(front, out) || narrow_front(front, &aim, out)))
 		return true;
-	if (end->pkeys_failed || !is_read(end))
+	if (end->partition.failed || !is_read(end))
 		return true;
 	if (find_difference(end, &aim, out, &left))
 		return true;
 	note_full(program, end, end, left);
-	end->pkeys_refused = left.refused;
+	end->partition.refused = left.refused;
 	if (front)
-		front->pkeys_refused = false;
-	end->pkeys_rests = enforce && rests;
+		front->partition.refused = false;
+	end->partition.rests = enforce && rests;
 	if (!enforce || rests)
 		return false;
-	if (front->pkeys_failed)
+	if (front->partition.failed)
 		return true;
 	aim.keys.index0 = 0;
 	if (find_difference(front, &aim, out, &left))
 		return true;
 	note_full(program, front, end, none);
-	front->pkeys_refused = left.refused;
-	front->enforce = may_enforce(front, &keys, enforce);
+	front->partition.refused = left.refused;
+	front->partition.enforce = may_enforce(front, &keys, enforce);
 	return false;
 }
 
@@ -384,7 +384,7 @@ static void program_pkeys_failed(struct program *program, struct port *port, con
 {
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
-	port->pkeys_failed = true;
+	port->partition.failed = true;
 	program->report.failed++;
 	log_limited(&program->limit, LOG_WARNING, &subject, "\"%s\" port %u: %s",
 		    port->node->facts->description, port->num, what);
@@ -399,7 +399,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	struct port *port = subject;
 	struct p_key_table held = {0};
 
-	port->pkeys_busy = false;
+	port->partition.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	/* A switch that does not tell its table is taken to hold nothing: then it is written. */
@@ -415,7 +415,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 /* held 0: it took what it was told. */
 static void note_echo(struct port *port, uint16_t block, uint64_t held)
 {
-	struct pkeys_echo *echo = port->pkeys_echo;
+	struct pkeys_echo *echo = port->partition.echo;
 
 	while (echo && echo->block != block)
 		echo = echo->next;
@@ -424,11 +424,11 @@ static void note_echo(struct port *port, uint16_t block, uint64_t held)
 	if (!echo) {
 		echo = mem_zalloc(sizeof(*echo));
 		echo->block = block;
-		echo->next = port->pkeys_echo;
-		port->pkeys_echo = echo;
+		echo->next = port->partition.echo;
+		port->partition.echo = echo;
 	}
-	echo->wanted[port->pkeys_narrowing] = port->pkeys_wanted;
-	echo->held[port->pkeys_narrowing] = held;
+	echo->wanted[port->partition.narrowing] = port->partition.wanted;
+	echo->held[port->partition.narrowing] = held;
 }
 
 static void table_was_set(void *owner, void *subject, const struct smp_request *request,
@@ -441,7 +441,7 @@ static void table_was_set(void *owner, void *subject, const struct smp_request *
 	const struct pkey_list *list;
 	bool refused;
 
-	port->pkeys_busy = false;
+	port->partition.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	attr_decode(&p_key_table_format, request->data, &want);
@@ -487,10 +487,10 @@ static void make_request(struct program *program, const struct step *step, struc
 	memcpy(table.p_key, step->key, sizeof(table.p_key));
 	if (!step->read) {
 		format_encode(&p_key_table_format, &table, out->data);
-		port->pkeys_wanted = step->wanted;
-		port->pkeys_narrowing = step->narrowing;
+		port->partition.wanted = step->wanted;
+		port->partition.narrowing = step->narrowing;
 	}
-	port->pkeys_busy = true;
+	port->partition.busy = true;
 }
 
 bool program_pkeys_good(const struct program *program, struct port *port)
@@ -502,8 +502,8 @@ bool program_pkeys_good(const struct program *program, struct port *port)
 	if (registry_is_together(program->policy->registry))
 		return false;
 	if (!cable.end)
-		return !port->peer || !port->enforce;
-	return cable.end->pkeys_good == program->policy->state && !cable.end->pkeys_rests;
+		return !port->peer || !port->partition.enforce;
+	return cable.end->partition.good == program->policy->state && !cable.end->partition.rests;
 }
 
 enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out)
@@ -516,17 +516,17 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 	if (registry_is_together(program->policy->registry))
 		return PKEYS_UNANSWERED; /* half of it is there */
 	if (!cable.end) {
-		port->enforce = 0; /* between switches */
+		port->partition.enforce = 0; /* between switches */
 		return PKEYS_GOOD;
 	}
 	/* A switch that is reset now must not have its LID and lack its P_Keys: nobody would
 	 * notice. */
 	if (port_of_switch(cable.end) && port_info(cable.end)->lid != cable.end->lid)
 		return PKEYS_UNANSWERED;
-	if (cable.end->pkeys_busy || (cable.front && cable.front->pkeys_busy))
+	if (cable.end->partition.busy || (cable.front && cable.front->partition.busy))
 		return PKEYS_WAIT;
 	if (!find_step(program, cable, &step)) {
-		cable.end->pkeys_good = program->policy->state;
+		cable.end->partition.good = program->policy->state;
 		if (cable.front)
 			cable.front->node->sw->pkeys_known = true;
 		policy_port_settled(program->policy);
@@ -559,17 +559,18 @@ enum pkeys_status program_pkeys_status(const struct program *program, struct por
 	const struct pkey_list *list = port_facts(port)->pkeys;
 	bool held = false;
 
-	if (port->pkeys_failed || (cable.front && cable.front->pkeys_failed))
+	if (port->partition.failed || (cable.front && cable.front->partition.failed))
 		return PKEYS_FAILED;
-	if (port->pkeys_busy || (cable.front && cable.front->pkeys_busy))
+	if (port->partition.busy || (cable.front && cable.front->partition.busy))
 		return PKEYS_WRITTEN;
-	if (!program->policy || port->pkeys_good != program->policy->state)
+	if (!program->policy || port->partition.good != program->policy->state)
 		return PKEYS_WANTED;
 	for (unsigned i = 0; list && i < list->count && !held; i++)
 		held = pkey_partition(list->key[i]) == p_key;
-	if (!held && port->pkeys_full)
+	if (!held && port->partition.full)
 		return PKEYS_NO_ROOM;
-	if (port->pkeys_refused || port->pkeys_rests || (cable.front && cable.front->pkeys_refused))
+	if (port->partition.refused || port->partition.rests ||
+	    (cable.front && cable.front->partition.refused))
 		return PKEYS_REFUSED;
 	return PKEYS_ACKNOWLEDGED;
 }

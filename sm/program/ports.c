@@ -64,8 +64,8 @@ static bool may_go_active(struct program *program, struct port *port)
 
 	if (!node)
 		return true;
-	list_del(&port->waiting);
-	list_push(&node->sw->waiters, &port->waiting);
+	list_del(&port->program.waiting);
+	list_push(&node->sw->waiters, &port->program.waiting);
 	return false;
 }
 
@@ -88,8 +88,8 @@ static bool waits_for_tables(struct program *program, struct port *port)
 		node = mft_cable_blocker(program, port);
 	if (!node)
 		return false;
-	list_del(&port->waiting);
-	list_push(&node->sw->cable_waiters, &port->waiting);
+	list_del(&port->program.waiting);
+	list_push(&node->sw->cable_waiters, &port->program.waiting);
 	/* Its own agent is being asked for its next request, and is not to be woken within that. */
 	if (node->sw->verify && node != port->node)
 		window_wake(&node->port[0].agent->target);
@@ -102,10 +102,10 @@ static bool waits_for_tables(struct program *program, struct port *port)
  * all the same; routes change again when it does. */
 static void note_no_bringup(struct program *program, struct port *port)
 {
-	if (port->no_bringup || !port_of_switch(port) || !port->peer ||
+	if (port->program.no_bringup || !port_of_switch(port) || !port->peer ||
 	    !port_of_switch(port->peer) || port_state_of(port) == PORT_ACTIVE)
 		return;
-	port->no_bringup = true;
+	port->program.no_bringup = true;
 	program->fabric->topology++;
 }
 
@@ -113,11 +113,11 @@ static void port_failed(struct program *program, struct port *port, const char *
 {
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
-	port->failed = true;
+	port->program.failed = true;
 	program_new_epoch(program); /* it may be another port by now, or have fallen back */
 	note_no_bringup(program, port);
 	program->report.failed++;
-	if (!program_is_logged(program, &port->failure, what))
+	if (!program_is_logged(program, &port->program.failure, what))
 		log_about(LOG_WARNING, &subject, "\"%s\" port %u: %s",
 			  port->node->facts->description, port->num, what);
 }
@@ -155,21 +155,22 @@ static const char *state_name(uint8_t state)
 static void note_state_read(struct program *program, struct port *port, uint8_t before)
 {
 	uint8_t now = port_state_of(port);
-	bool refused = port->state_reads == STATE_REFUSED;
+	bool refused = port->program.state_reads == STATE_REFUSED;
 	bool runs = program->done && !program->stopped;
 	char text[64];
 
-	port->armed |= before == PORT_INIT && now == PORT_ARMED;
-	if (now == before && now < port->asked_state && !refused && port->state_reads && runs) {
-		port->state_reads--;
-		list_push(&program->lagging, &port->waiting);
+	port->program.armed |= before == PORT_INIT && now == PORT_ARMED;
+	if (now == before && now < port->program.asked_state && !refused &&
+	    port->program.state_reads && runs) {
+		port->program.state_reads--;
+		list_push(&program->lagging, &port->program.waiting);
 		return;
 	}
 	snprintf(text, sizeof(text), "it stays %s after a request for %s", state_name(now),
-		 state_name(port->asked_state));
-	if (now < port->asked_state && (refused || runs))
+		 state_name(port->program.asked_state));
+	if (now < port->program.asked_state && (refused || runs))
 		port_failed(program, port, refused ? "it refused to change its state" : text);
-	port->asked_state = 0;
+	port->program.asked_state = 0;
 	program_look_again(program, port);
 }
 
@@ -182,16 +183,16 @@ static void state_was_read(void *owner, void *subject, const struct smp_request 
 	struct port_info info;
 
 	(void)request;
-	port->busy = false;
+	port->program.busy = false;
 	if (answer->error == -ECANCELED) {
-		port->asked_state = 0;
+		port->program.asked_state = 0;
 		return;
 	}
 	if (!answer->error && !answer->status) {
 		attr_decode(&port_info_format, answer->data, &info);
 		port_set_info(program->fabric, port, &info);
-	} else if (port->state_reads != STATE_REFUSED) {
-		port->state_reads = 0;
+	} else if (port->program.state_reads != STATE_REFUSED) {
+		port->program.state_reads = 0;
 	}
 	note_state_read(program, port, before);
 }
@@ -205,15 +206,15 @@ static void read_state(struct program *program, struct port *port)
 				      .owner = program,
 				      .subject = port};
 
-	port->busy = true;
+	port->program.busy = true;
 	window_submit(&port_agent(port)->target, &request);
 }
 
 static void await_state(struct program *program, struct port *port, uint8_t asked, uint8_t reads)
 {
-	list_del(&port->waiting);
-	port->asked_state = asked;
-	port->state_reads = reads;
+	list_del(&port->program.waiting);
+	port->program.asked_state = asked;
+	port->program.state_reads = reads;
 	read_state(program, port);
 }
 
@@ -222,7 +223,7 @@ void ports_read_lagging(struct program *program)
 	struct list *link;
 
 	while ((link = list_pop(&program->lagging)))
-		read_state(program, container_of(link, struct port, waiting));
+		read_state(program, container_of(link, struct port, program.waiting));
 }
 
 void ports_forget_lagging(struct program *program)
@@ -230,7 +231,7 @@ void ports_forget_lagging(struct program *program)
 	struct list *link;
 
 	while ((link = list_pop(&program->lagging)))
-		container_of(link, struct port, waiting)->asked_state = 0;
+		container_of(link, struct port, program.waiting)->program.asked_state = 0;
 }
 
 /* The same without the forced values, until the port passes INIT again. OpenSM sends what brings a
@@ -281,7 +282,7 @@ static void link_was_restarted(struct program *program, struct port *port)
 {
 	struct log_subject subject = port_subject(port, NULL);
 
-	port->failed = true;
+	port->program.failed = true;
 	program_new_epoch(program);
 	program->report.not_as_read = true;
 	log_limited(
@@ -298,9 +299,9 @@ static void port_took(struct program *program, struct port *port, const struct p
 	port_set_info(program->fabric, port, held);
 	if (port->agent)
 		agent_m_key_taken(port->agent, want->m_key, held);
-	port->armed |= want->port_state == PORT_ARMED;
+	port->program.armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);
-	program->refused_values += port->echo != NULL;
+	program->refused_values += port->program.echo != NULL;
 	if (want->port_state == PORT_DOWN)
 		link_was_restarted(program, port);
 	else if (want->port_state && held->port_state < want->port_state)
@@ -308,7 +309,7 @@ static void port_took(struct program *program, struct port *port, const struct p
 	else if (port_differs(port, want))
 		port_failed(program, port, "it does not hold the LIDs that it was told");
 	else if (port_state_of(port) == PORT_ACTIVE)
-		port->failure = 0;
+		port->program.failure = 0;
 }
 
 /* What a port was to be told is not repeated once the fabric has to be read again, nor, where it
@@ -333,7 +334,7 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	struct port_info want, held;
 	bool later;
 
-	port->busy = false;
+	port->program.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	attr_decode(&port_info_format, request->data, &want);
@@ -369,19 +370,19 @@ static void link_was_asked(void *owner, void *subject, const struct smp_request 
 	struct port *port = subject;
 	struct port_info asked, held;
 
-	port->busy = false;
+	port->program.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	attr_decode(&port_info_format, request->data, &asked);
 	if (answer->error || answer->status) {
-		port->keeps_link = !answer->error && !status_is_busy(answer->status) &&
-				   asked.port_physical_state == PHYS_DISABLED;
+		port->program.keeps_link = !answer->error && !status_is_busy(answer->status) &&
+					   asked.port_physical_state == PHYS_DISABLED;
 		port_failed(program, port, "its link was not disabled, or enabled");
 		return;
 	}
 	attr_decode(&port_info_format, answer->data, &held);
-	port->keeps_link = asked.port_physical_state == PHYS_DISABLED &&
-			   held.port_physical_state != PHYS_DISABLED;
+	port->program.keeps_link = asked.port_physical_state == PHYS_DISABLED &&
+				   held.port_physical_state != PHYS_DISABLED;
 	port_set_info(program->fabric, port, &held);
 }
 
@@ -414,7 +415,7 @@ static void link_request(struct program *program, struct port *port, struct smp_
 
 	port_want(program->fabric, program->options, port, &want);
 	want.port_state = PORT_DOWN;
-	want.port_physical_state = port->link_asked;
+	want.port_physical_state = port->program.link_asked;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
 				    .attr_mod = port_info_modifier(port),
@@ -422,8 +423,8 @@ static void link_request(struct program *program, struct port *port, struct smp_
 				    .owner = program,
 				    .subject = port};
 	format_encode(&port_info_format, &want, out->data);
-	port->link_asked = 0;
-	port->busy = true;
+	port->program.link_asked = 0;
+	port->program.busy = true;
 }
 
 /* Port 0 of a switch has no link: whatever state it shows, it takes what is Set. OpenSM does not
@@ -448,7 +449,7 @@ static void guids_set(void *owner, void *subject, const struct smp_request *requ
 	struct port *port = subject;
 	struct guid_info want, held;
 
-	port->busy = false;
+	port->program.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
 	/* No reason to doubt its link: the next sweep tries again. */
@@ -483,7 +484,7 @@ static bool guids_request(struct program *program, struct port *port, struct smp
 				    .owner = program,
 				    .subject = port};
 	format_encode(&guid_info_format, &want, out->data);
-	port->busy = true;
+	port->program.busy = true;
 	return true;
 }
 
@@ -501,7 +502,7 @@ static void set_request(struct program *program, struct port *port, const struct
 	format_encode(&port_info_format, want, out->data);
 	if (port->agent)
 		agent_m_key_changes(port->agent, want->m_key);
-	port->busy = true;
+	port->program.busy = true;
 }
 
 /* Down, where the link has to begin again; else the next one. */
@@ -510,7 +511,7 @@ static enum port_state asked_state(struct program *program, struct port *port,
 {
 	if (!port_link_restarts(program->fabric, program->options, port, want))
 		return next_state(program, port);
-	port->restarted = true;
+	port->program.restarted = true;
 	return PORT_DOWN;
 }
 
@@ -534,14 +535,14 @@ bool ports_request(struct program *program, struct port *port, struct smp_reques
 	struct route_path path;
 	enum pkeys_state pkeys;
 
-	if (port->link_asked && !port->busy) {
+	if (port->program.link_asked && !port->program.busy) {
 		link_request(program, port, out);
 		return true;
 	}
 	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
 		return false;
-	if (port->busy || port->asked_state || port->failed || !ports_take_sets(port) ||
-	    ports_left_alone(program->fabric, port))
+	if (port->program.busy || port->program.asked_state || port->program.failed ||
+	    !ports_take_sets(port) || ports_left_alone(program->fabric, port))
 		return false;
 	if (port_of_switch(port) &&
 	    (refused_rests(program, port->node) || refused_is_mute(port->node)))
@@ -602,7 +603,8 @@ bool ports_request_between_runs(struct program *program, struct port *port, stru
 	default:
 		return false;
 	}
-	if (port->busy || port->failed || (port->num && have->port_state != PORT_ACTIVE) ||
+	if (port->program.busy || port->program.failed ||
+	    (port->num && have->port_state != PORT_ACTIVE) ||
 	    (port_of_switch(port) && refused_rests(program, port->node)))
 		return false;
 	port_want(program->fabric, program->options, port, &want);
@@ -635,7 +637,7 @@ bool ports_is_good(const struct program *program, struct port *port)
 	struct port_info want;
 	unsigned block;
 
-	if (!port->num || port_state_of(port) != PORT_ACTIVE || port->link_asked ||
+	if (!port->num || port_state_of(port) != PORT_ACTIVE || port->program.link_asked ||
 	    !program_pkeys_good(program, port))
 		return false;
 	port_want(program->fabric, program->options, port, &want);

@@ -27,8 +27,8 @@ void program_look_at(struct program *program, struct port *port)
 
 	if (!agent)
 		return;
-	if (list_empty(&port->todo))
-		list_push(&agent->todo, &port->todo);
+	if (list_empty(&port->program.todo))
+		list_push(&agent->todo, &port->program.todo);
 	program_wake(program, agent);
 }
 
@@ -75,7 +75,7 @@ static bool any_request(struct program *program, struct agent *agent,
 	struct list *link;
 
 	while ((link = list_pop(&agent->todo)))
-		if (ask(program, container_of(link, struct port, todo), out))
+		if (ask(program, container_of(link, struct port, program.todo), out))
 			return true;
 	return false;
 }
@@ -197,7 +197,7 @@ static unsigned take_routes(void *arg, size_t *at)
 		program->stale += node->sw->stale;
 	}
 	for (unsigned i = 0; i <= node->num_ports; i++)
-		node->port[i].failed = node->port[i].pkeys_failed = false;
+		node->port[i].program.failed = node->port[i].partition.failed = false;
 	return node->num_ports + 1u;
 }
 
@@ -217,7 +217,7 @@ static unsigned look_at_node(void *arg, size_t *at)
 	if (!node)
 		return 0;
 	for (unsigned i = 0; i <= node->num_ports; i++) {
-		if (!ports_take_sets(&node->port[i]) && !node->port[i].link_asked)
+		if (!ports_take_sets(&node->port[i]) && !node->port[i].program.link_asked)
 			continue;
 		if (program->routes)
 			ports_warn_of_mismatch(program, &node->port[i]);
@@ -322,7 +322,7 @@ void program_local(struct program *program, loop_fn *done, void *arg)
 
 	program->lid_was_led_to =
 		port_info(own)->lid == own->lid && port_state_of(own) == PORT_ACTIVE;
-	program->fabric->sm_port->failed = false;
+	program->fabric->sm_port->program.failed = false;
 	program_begin(program, false, done, arg);
 	program->only = port_agent(program->fabric->sm_port);
 	wake_window(program);

@@ -37,7 +37,7 @@ static void reregister_tick(void *arg)
 	earn(program);
 	for (unsigned i = program->rereg_credits; i && (link = list_pop(&program->rereg_queue));
 	     i--)
-		program_look_at(program, container_of(link, struct port, waiting));
+		program_look_at(program, container_of(link, struct port, program.waiting));
 	if (!list_empty(&program->rereg_queue))
 		loop_timer_arm(&program->rereg_timer, TICK_US);
 }
@@ -84,8 +84,8 @@ bool reregister_may_send(struct program *program, struct port *port, const struc
 		program->rereg_credits--;
 		return true;
 	}
-	list_del(&port->waiting);
-	list_push(&program->rereg_queue, &port->waiting);
+	list_del(&port->program.waiting);
+	list_push(&program->rereg_queue, &port->program.waiting);
 	if (!loop_timer_armed(&program->rereg_timer))
 		loop_timer_arm(&program->rereg_timer, TICK_US);
 	return false;

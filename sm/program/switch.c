@@ -275,7 +275,7 @@ void switch_wake_waiters(struct program *program, struct node *node)
 	struct list *link;
 
 	while ((link = list_pop(&node->sw->cable_waiters)))
-		program_look_at(program, container_of(link, struct port, waiting));
+		program_look_at(program, container_of(link, struct port, program.waiting));
 	while ((link = list_pop(&node->sw->table_waiters))) {
 		struct switch_state *sw = container_of(link, struct switch_state, table_waiting);
 
@@ -492,7 +492,7 @@ bool switch_wake_ports(struct program *program, struct node *node)
 	if (list_empty(&node->sw->woken))
 		return false;
 	for (unsigned i = 0; i < PORTS_A_TURN && (link = list_pop(&node->sw->woken)); i++)
-		program_look_at(program, container_of(link, struct port, waiting));
+		program_look_at(program, container_of(link, struct port, program.waiting));
 	return true;
 }
 

@@ -147,8 +147,8 @@ static void want_external(const struct sm_options *options, const struct port *p
 
 	want->hoq_life = leaf ? options->leaf_hoq_life : options->hoq_life;
 	want->vl_stall_count = leaf ? options->leaf_vl_stall_count : options->vl_stall_count;
-	want->partition_enforcement_inbound = port->enforce >> 0 & 1;
-	want->partition_enforcement_outbound = port->enforce >> 1 & 1;
+	want->partition_enforcement_inbound = port->partition.enforce >> 0 & 1;
+	want->partition_enforcement_outbound = port->partition.enforce >> 1 & 1;
 }
 
 static uint8_t want_byte_at(const void *from, size_t offset)
@@ -276,8 +276,9 @@ bool port_differs(const struct port *port, const struct port_info *want)
 
 		if (!(row->kinds & kind) || holds(row, have, want))
 			continue;
-		if (row->insist || !port->echo || !same(row, &port->echo->wanted, want) ||
-		    !same(row, &port->echo->held, have))
+		if (row->insist || !port->program.echo ||
+		    !same(row, &port->program.echo->wanted, want) ||
+		    !same(row, &port->program.echo->held, have))
 			return true;
 	}
 	return false;
@@ -298,12 +299,12 @@ void port_note_echo(struct port *port, const struct port_info *want, const struc
 {
 	enum kind kind = want_port_kind(port);
 
-	free(port->echo);
-	port->echo = NULL;
+	free(port->program.echo);
+	port->program.echo = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(governed); i++) {
 		if (governed[i].kinds & kind && !holds(&governed[i], held, want)) {
-			port->echo = mem_alloc(sizeof(*port->echo));
-			*port->echo = (struct port_echo){.wanted = *want, .held = *held};
+			port->program.echo = mem_alloc(sizeof(*port->program.echo));
+			*port->program.echo = (struct port_echo){.wanted = *want, .held = *held};
 			return;
 		}
 	}
@@ -334,8 +335,8 @@ bool port_link_restarts(const struct fabric *fabric, const struct sm_options *op
 	const struct port_info *have = port_info(port);
 	uint8_t mtu, vls;
 
-	if (!(want_port_kind(port) & END) || port == fabric->sm_port || port->armed ||
-	    port->restarted || !port_cabled(port) || have->port_state < PORT_ARMED ||
+	if (!(want_port_kind(port) & END) || port == fabric->sm_port || port->program.armed ||
+	    port->program.restarted || !port_cabled(port) || have->port_state < PORT_ARMED ||
 	    may_carry_data(port))
 		return false;
 	link_values(options, port, &mtu, &vls);

@@ -361,7 +361,7 @@ static void test_reports(void)
 		info = *port_info(port);
 		info.port_state = rows[i].from;
 		port_set_info(model.fabric, port, &info);
-		port->echo = mem_zalloc(sizeof(*port->echo));
+		port->program.echo = mem_zalloc(sizeof(*port->program.echo));
 		port_set_pkeys(model.fabric, port, pkey_list_new(32));
 		topology = model.fabric->topology;
 		facts = model.fabric->facts;
@@ -372,7 +372,7 @@ static void test_reports(void)
 		CU_ASSERT_EQUAL(model.fabric->facts > facts, rows[i].from != rows[i].to);
 		CU_ASSERT_EQUAL(model.fabric->topology > topology, rows[i].topology);
 		/* From INIT to DOWN and up again another device may be there. */
-		CU_ASSERT_EQUAL(port->echo == NULL, rows[i].forgets);
+		CU_ASSERT_EQUAL(port->program.echo == NULL, rows[i].forgets);
 		CU_ASSERT_EQUAL(port_facts(port)->pkeys == NULL, rows[i].forgets);
 		model_done(&model);
 		net_free(net);
@@ -394,15 +394,15 @@ static void test_first_report(void)
 		model_fill(&model, net, 0, 1, 1, 1);
 		port = model.fabric->sm_port;
 		facts_own(&port->node->facts)->port[port->num] = (struct port_facts){0};
-		port->link_unverified = port->link_lost = false;
+		port->discovery.link = LINK_VERIFIED;
 		port_set_info(model.fabric, port, &info);
-		CU_ASSERT(!port->link_lost && !port->link_unverified);
+		CU_ASSERT_EQUAL(port->discovery.link, LINK_VERIFIED);
 		info.port_state = PORT_ACTIVE;
 		port_set_info(model.fabric, port, &info);
-		CU_ASSERT(!port->link_lost && !port->link_unverified);
+		CU_ASSERT_EQUAL(port->discovery.link, LINK_VERIFIED);
 		info.port_state = PORT_INIT;
 		port_set_info(model.fabric, port, &info);
-		CU_ASSERT(port->link_lost && port->link_unverified);
+		CU_ASSERT_EQUAL(port->discovery.link, LINK_LOST);
 		model_done(&model);
 		net_free(net);
 	}
@@ -473,7 +473,7 @@ static void test_forget(void)
 		fabric_new_rereg_epoch(model.fabric);
 		CU_ASSERT_TRUE(port->node->sw->lost);
 		CU_ASSERT_PTR_NULL(port_facts(port)->pkeys);
-		CU_ASSERT_EQUAL(port->link_asked, 0);
+		CU_ASSERT_EQUAL(port->program.link_asked, 0);
 		CU_ASSERT_EQUAL(fabric_lid_top(model.fabric), LID_NONE);
 		CU_ASSERT_TRUE(port_needs_rereg(model.fabric, host));
 		position = 0;
@@ -756,7 +756,7 @@ static void test_switch_in_the_place_of_a_host(void)
 		if (cabled) {
 			port_set_info(model.fabric, spare, &up);
 			fabric_link(model.fabric, place, spare);
-			place->no_bringup = true;
+			place->program.no_bringup = true;
 		}
 		fabric_build_tree(model.fabric);
 		snapshot = fabric_freeze(model.fabric, false);

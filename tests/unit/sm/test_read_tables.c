@@ -211,7 +211,7 @@ static enum fake_fate count_key_gets(void *ctx, struct fake_node *node,
 static bool is_enforced(const struct world *world)
 {
 	for (unsigned num = 1; num <= HOSTS; num++)
-		if (!known(world, "leaf-0", (uint8_t)num)->enforce)
+		if (!known(world, "leaf-0", (uint8_t)num)->partition.enforce)
 			return false;
 	return true;
 }

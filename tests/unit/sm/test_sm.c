@@ -483,10 +483,10 @@ static void test_pkeys_of_a_port_that_is_up(void)
 	plan.node = host;
 	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_PTR_NOT_NULL(port_facts(&known(world, "host-2")->port[1])->pkeys);
-	CU_ASSERT_TRUE(known(world, "host-2")->port[1].pkeys_unread);
+	CU_ASSERT_TRUE(known(world, "host-2")->port[1].discovery.pkeys_unread);
 	host->port[1].p_key[1] = 0x8005;
 	sm_world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_FALSE(known(world, "host-2")->port[1].pkeys_unread);
+	CU_ASSERT_FALSE(known(world, "host-2")->port[1].discovery.pkeys_unread);
 	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0); /* it was seen, and taken away */
 	plan_fate(world, FAKE_REFUSE, 1, 1);
 	plan.attr_id = ATTR_PKEY_TABLE;

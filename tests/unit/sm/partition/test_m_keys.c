@@ -273,7 +273,7 @@ static void test_beyond(void)
 	from = port_of(1, 6);
 	CU_ASSERT_EQUAL(m_key_beyond(bed.model.fabric, from, 0), 0);
 	CU_ASSERT_EQUAL(m_key_beyond(bed.model.fabric, from, 2), 0x7777);
-	from->m_key_turn = 3;
+	from->discovery.m_key_turn = 3;
 	CU_ASSERT_EQUAL(m_key_beyond(bed.model.fabric, from, 0), 0x7777);
 	end();
 }

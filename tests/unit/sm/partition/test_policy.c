@@ -595,8 +595,8 @@ static bool is_written(const struct world *at)
 	struct policy *policy = &at->sm->policy;
 	const struct port *port = policy_port(policy, port_guid("host-0002"));
 
-	return !policy_is_judging(policy) && port->pkeys_good == policy->state &&
-	       !port->pkeys_busy && !port->peer->pkeys_busy;
+	return !policy_is_judging(policy) && port->partition.good == policy->state &&
+	       !port->partition.busy && !port->peer->partition.busy;
 }
 
 /* Partitions are not known: ports that are up hold what they held, whatever is said, until an

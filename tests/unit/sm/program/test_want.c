@@ -373,8 +373,8 @@ static void test_restarts(void)
 		state_here = rows[i].peer_state;
 		if (port->peer)
 			change(port->peer, a_host);
-		port->armed = rows[i].flags & BY_US;
-		port->restarted = rows[i].flags & BEFORE;
+		port->program.armed = rows[i].flags & BY_US;
+		port->program.restarted = rows[i].flags & BEFORE;
 		restarts = port_link_restarts(model.fabric, &options, port, &want);
 		CU_ASSERT_EQUAL(restarts, rows[i].restarts);
 		if (restarts != rows[i].restarts)
@@ -647,7 +647,7 @@ static void test_force_links(void)
 		for (unsigned m = WIDTH; m <= EXTENDED; m++)
 			*shown[m] = m == rows[r].member ? rows[r].held : rows[r].enabled;
 		port_note_echo(port, &want, &held);
-		CU_ASSERT_PTR_NULL(port->echo);
+		CU_ASSERT_PTR_NULL(port->program.echo);
 		port_set_info(model.fabric, port, &held);
 		CU_ASSERT_FALSE(port_differs(port, &want));
 		port_want(model.fabric, &forcing, port, &want);
@@ -689,13 +689,13 @@ static void test_echo(void)
 	port_want(model.fabric, &options, port, &want);
 	held = want;
 	port_note_echo(port, &want, &held);
-	CU_ASSERT_PTR_NULL(port->echo); /* it took all */
+	CU_ASSERT_PTR_NULL(port->program.echo); /* it took all */
 	held.subnet_timeout = 5;
 	held.port_state = PORT_ARMED;
 	port_set_info(model.fabric, port, &held);
 	CU_ASSERT_TRUE(port_differs(port, &want));
 	port_note_echo(port, &want, &held);
-	CU_ASSERT_PTR_NOT_NULL(port->echo);
+	CU_ASSERT_PTR_NOT_NULL(port->program.echo);
 	CU_ASSERT_FALSE(port_differs(port, &want)); /* it will not take it */
 	other = want;
 	other.subnet_timeout = 16; /* something else is wanted */
@@ -712,14 +712,14 @@ static void test_echo(void)
 	/* It passes INIT: told again. */
 	held.port_state = PORT_INIT;
 	port_set_info(model.fabric, port, &held);
-	CU_ASSERT_PTR_NULL(port->echo);
+	CU_ASSERT_PTR_NULL(port->program.echo);
 	CU_ASSERT_TRUE(port_differs(port, &want));
 	/* Of a field that is not governed here nothing is remembered. */
 	held = want;
 	held.hoq_life ^= 1;
 	held.diag_code = 3;
 	port_note_echo(port, &want, &held);
-	CU_ASSERT_PTR_NULL(port->echo);
+	CU_ASSERT_PTR_NULL(port->program.echo);
 	end();
 }
 

@@ -137,13 +137,13 @@ static struct switch_state *switch_state_new(void)
 	struct switch_state *sw = mem_zalloc(sizeof(*sw));
 
 	list_init(&sw->link);
-	list_init(&sw->waiters);
-	list_init(&sw->woken);
-	list_init(&sw->table_waiters);
-	list_init(&sw->table_waiting);
-	list_init(&sw->mft_waiters);
-	list_init(&sw->mft_waiting);
-	list_init(&sw->cable_waiters);
+	list_init(&sw->waits.ports);
+	list_init(&sw->waits.woken);
+	list_init(&sw->waits.tables);
+	list_init(&sw->waits.table_link);
+	list_init(&sw->waits.mfts);
+	list_init(&sw->waits.mft_link);
+	list_init(&sw->waits.cables);
 	return sw;
 }
 
@@ -151,15 +151,16 @@ static void switch_state_free(struct switch_state *sw)
 {
 	if (!sw)
 		return;
-	while (list_pop(&sw->waiters) || list_pop(&sw->woken) || list_pop(&sw->table_waiters) ||
-	       list_pop(&sw->mft_waiters) || list_pop(&sw->cable_waiters))
+	while (list_pop(&sw->waits.ports) || list_pop(&sw->waits.woken) ||
+	       list_pop(&sw->waits.tables) || list_pop(&sw->waits.mfts) ||
+	       list_pop(&sw->waits.cables))
 		;
 	list_del(&sw->link);
-	list_del(&sw->table_waiting);
-	list_del(&sw->mft_waiting);
-	lft_unref(sw->cached);
-	lft_have_forget(&sw->have);
-	lft_unref(sw->want);
+	list_del(&sw->waits.table_link);
+	list_del(&sw->waits.mft_link);
+	lft_unref(sw->cache.row);
+	lft_have_forget(&sw->lft.have);
+	lft_unref(sw->lft.want);
 	free(sw->trouble);
 	mft_free(sw->mft);
 	free(sw);

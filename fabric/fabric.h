@@ -113,7 +113,7 @@ struct port_discovery {
  * be disabled. */
 struct port_program {
 	struct list todo;	/* link in agent->todo of the node's agent */
-	struct list waiting;	/* link in a switch's waiters or cable_waiters */
+	struct list waiting;	/* link in a switch's waits */
 	struct port_echo *echo; /* NULL: it took its last Set() as sent */
 	uint32_t failure;	/* last reason that was logged: program_is_logged(); or 0 */
 	bool busy;		/* a request is under way */
@@ -192,51 +192,72 @@ struct switch_trouble {
 	uint64_t retry_us, retry_pause_us;     /* it is not written before that */
 };
 
-struct switch_state {
-	struct list link;   /* in fabric->switches */
-	struct node *node;  /* whose it is */
-	bool lost;	    /* a report showed that it was reset, and lost its tables */
-	bool tops_unread;   /* another manager may have raised the tops since the read */
-	bool changed;	    /* a port of it did, in this sweep, and is to be read again */
-	bool pkeys_known;   /* P_Keys of its external ports may be known, or found to be good */
-	bool links_asked;   /* link_asked of some of its ports may be set */
-	uint8_t no_transit; /* enum no_transit */
-	struct switch_trouble *trouble; /* NULL: it makes none; not when NO_TRANSIT_REFUSES */
+/* Its forwarding table: sm/program/switch.c. */
+struct switch_lft {
+	struct lft *want; /* NULL until the first routing */
 	struct lft_have have;
-	struct lft *want;   /* NULL until the first routing */
-	struct mft *mft;    /* NULL: nothing of it matters yet */
-	struct lft *cached; /* what it may hold, being looked at: cached_lft.c; or NULL */
 	uint64_t dirty[LFT_BLOCKS_MAX / 64];  /* blocks that differ and are not under way */
 	uint64_t recent[LFT_BLOCKS_MAX / 64]; /* blocks that were Set lately: recent_us */
 	uint64_t recent_us;		      /* when the last Set of one of them was answered */
-	uint16_t blocks_pending;	      /* Sets under way */
-	bool compared;			      /* dirty is up to date */
+	uint16_t pending;		      /* requests for blocks that are under way */
 	lid_t top_set; /* LinearFDBTop that was acknowledged last; LID_NONE: none */
-	uint8_t life_wanted, life_held; /* LifeTimeValue that was not taken as it was; 0: none */
+	bool compared; /* dirty is up to date */
+	bool settled;  /* have equals want, and the top is acknowledged */
+	bool stale;    /* in a run: entries of an earlier table may still forward */
+};
+
+/* A table that it may hold, of which samples are read: sm/program/cached_lft.c. */
+struct switch_cache {
+	struct lft *row; /* NULL: none */
+	uint8_t samples; /* requested so far */
+};
+
+/* Which switch answers on its route: sm/program/verify.c. */
+struct switch_verify {
+	uint64_t epoch;	      /* up to which this is known; 0: unknown */
+	uint64_t asked_epoch; /* up to which it is known after the answer */
+	uint8_t asked;	      /* attempts of the request */
+	uint8_t way;	      /* Sets take the route of this attempt */
+	uint8_t unanswered;   /* Sets, or reads of its table, in a row without an answer */
+	bool set_lost;	      /* a Set is among them: an answer to a read does not end the row */
+	bool due;	      /* a request is to be sent before the next Set() */
+	bool under_way;	      /* a request; it may be due again */
+};
+
+/* What waits for a switch, and what it waits for. */
+struct switch_waits {
+	struct list ports;	/* ports that go ACTIVE when this switch has settled */
+	struct list woken;	/* those of them that it has not let look again yet */
+	struct list cables;	/* ports to other switches that wait for this one's table */
+	struct list tables;	/* switches whose blocks wait for one of this switch */
+	struct list table_link; /* in the tables of another switch */
+	struct list mfts;	/* the same of multicast tables */
+	struct list mft_link;
+};
+
+struct switch_state {
+	struct list link;  /* in fabric->switches */
+	struct node *node; /* its owner */
+	struct switch_lft lft;
+	struct switch_cache cache;
+	struct switch_verify verify;
+	struct switch_waits waits;
+	struct mft *mft;		/* NULL: nothing of it matters yet */
+	struct switch_trouble *trouble; /* NULL: it makes none; not when NO_TRANSIT_REFUSES */
+	uint8_t no_transit;		/* enum no_transit */
+	bool lost;			/* a report showed that it was reset, and lost its tables */
+	bool tops_unread;   /* another manager may have raised the tops since the read */
+	bool changed;	    /* a port of it did, in this sweep, and is to be read again */
+	bool links_changed; /* it reported that links changed, and was not read since */
+	bool pkeys_known;   /* P_Keys of its external ports may be known, or found to be good */
+	bool links_asked;   /* program.link_asked of some of its ports may be set */
+	bool failed;	    /* a Set failed since the last sweep began */
+	bool busy;	    /* a Set(SwitchInfo) is under way */
 	bool port0_is_stateless;	/* its enhanced port 0 refused a PortState */
-	bool keeps_default_ports;	/* for multicast; it did not take that there are none */
-	uint32_t failure;		/* why it was not written, as in struct port; or 0 */
-	bool links_changed;	/* it told that links of it changed, and was not read since */
-	bool settled;		/* have equals want, the top is acknowledged */
-	bool stale;		/* programming: entries of an earlier table may still forward */
-	bool failed;		/* a Set failed since the last sweep began */
-	bool busy;		/* a Set(SwitchInfo) is under way */
-	uint64_t set_in_report; /* sm/program/program.c: the last one that counts a block of it */
-	bool verify, verifying; /* it is to be asked who it is, is being asked: verify.c */
-	uint8_t unanswered;	/* Sets, or reads of its table, in a row that had no answer */
-	bool set_lost;	       /* a Set is among them: reads that are answered do not end the row */
-	uint8_t asked;	       /* attempts to ask who it is */
-	uint8_t way;	       /* its Sets go as attempts of this number do: verify.c */
-	uint8_t samples_asked; /* samples that were asked for */
-	uint64_t verified_epoch,
-		verify_epoch;	   /* the epoch up to which that is known, is being asked */
-	struct list waiters;	   /* ports that go ACTIVE when this switch has settled */
-	struct list woken;	   /* those of them that it has not let look again yet */
-	struct list table_waiters; /* switches whose blocks wait for one of this switch */
-	struct list table_waiting; /* link in another switch's table_waiters */
-	struct list mft_waiters;   /* the same of multicast tables */
-	struct list mft_waiting;   /* link in another switch's mft_waiters */
-	struct list cable_waiters; /* ports to other switches that wait for this one's table */
+	bool keeps_default_ports;	/* for multicast; it did not accept that there are none */
+	uint8_t life_wanted, life_held; /* LifeTimeValue that was not accepted; 0: none */
+	uint32_t failure;		/* why it was not written, as in struct port_program */
+	uint64_t set_in_report;		/* the last report that counts a block of it */
 };
 
 struct node {

@@ -477,8 +477,9 @@ static unsigned table_cache_gather(void *arg, size_t *at)
 	node = roster->switches[(*at)++];
 	row = (struct table_cache_row){
 		.guid = node->guid,
-		.lft = node->sw->settled && node->sw->have.base ? lft_ref(node->sw->have.base)
-								: NULL,
+		.lft = node->sw->lft.settled && node->sw->lft.have.base
+			       ? lft_ref(node->sw->lft.have.base)
+			       : NULL,
 		.mft = node->sw->mft ? mft_row(node->sw->mft) : NULL,
 		.mft_top = node->facts->sw.multicast_fdb_top,
 	};

@@ -407,7 +407,7 @@ static void send_row(struct session *session, size_t size, const struct table_ca
 static bool send_lft(struct session *session, const struct node *node)
 {
 	const struct table_cache_row *sent = map_get(&session->tables, node->guid);
-	struct lft *lft = node->sw->settled ? node->sw->have.base : NULL;
+	struct lft *lft = node->sw->lft.settled ? node->sw->lft.have.base : NULL;
 
 	if (!lft || (sent && sent->lft == lft) || table_cache_lft_size(lft) > FRAME_BODY_MAX)
 		return false;

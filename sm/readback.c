@@ -107,12 +107,12 @@ static void compare_port_info(struct sm *sm, struct port *port, uint32_t number,
 static void compare_block(struct sm *sm, struct port *port, uint32_t number, const uint8_t *data)
 {
 	struct switch_state *sw = port->node->sw;
-	const uint8_t *held = lft_have_block(&sw->have, (uint16_t)number);
+	const uint8_t *held = lft_have_block(&sw->lft.have, (uint16_t)number);
 
-	if (!held || !sw->want || memcmp(held, data, LFT_BLOCK_LIDS) == 0)
+	if (!held || !sw->lft.want || memcmp(held, data, LFT_BLOCK_LIDS) == 0)
 		return;
-	lft_have_learn(&sw->have, (uint16_t)number, sw->want->blocks, data);
-	sw->settled = false;
+	lft_have_learn(&sw->lft.have, (uint16_t)number, sw->lft.want->blocks, data);
+	sw->lft.settled = false;
 	readback_log_difference(sm, port, "LFT block", number);
 }
 
@@ -243,7 +243,7 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 	if (item < first_cell) {
 		out->attr_id = ATTR_LINEAR_FORWARDING_TABLE;
 		out->attr_mod = item - first_block;
-		return lft_have_block(&node->sw->have, (uint16_t)out->attr_mod) != NULL;
+		return lft_have_block(&node->sw->lft.have, (uint16_t)out->attr_mod) != NULL;
 	}
 	item -= first_cell;
 	out->attr_id = ATTR_MULTICAST_FORWARDING_TABLE;

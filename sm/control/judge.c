@@ -473,15 +473,15 @@ static void judgement_take_tables(struct judgement *j, const struct fabric *fabr
 		const struct node *node = fabric_find_node(fabric, j->snapshot->switches[s].guid);
 		const struct switch_state *sw = node->sw;
 
-		if (sw->settled && sw->want) {
-			j->found->lft[s] = lft_ref(sw->want);
+		if (sw->lft.settled && sw->lft.want) {
+			j->found->lft[s] = lft_ref(sw->lft.want);
 			continue;
 		}
 		j->have[s] = mem_alloc(sizeof(*j->have[s]));
-		*j->have[s] = sw->have;
-		lft_ref(sw->have.base);
-		lft_ref(sw->have.next);
-		j->top[s] = sw->top_set ? sw->top_set : node->facts->sw.linear_fdb_top;
+		*j->have[s] = sw->lft.have;
+		lft_ref(sw->lft.have.base);
+		lft_ref(sw->lft.have.next);
+		j->top[s] = sw->lft.top_set ? sw->lft.top_set : node->facts->sw.linear_fdb_top;
 	}
 }
 

@@ -189,7 +189,7 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 	bool news = node->sw->links_changed;
 
 	attr_decode(&switch_info_format, data, &info);
-	if (node->sw->top_set && info.linear_fdb_top != node->sw->top_set)
+	if (node->sw->lft.top_set && info.linear_fdb_top != node->sw->lft.top_set)
 		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
 	node->sw->links_changed &= request->method != METHOD_GET;

@@ -17,7 +17,7 @@ enum { SAMPLES = 4 };
 static uint16_t lft_cache_sample(const struct program *program, const struct node *node,
 				 unsigned number)
 {
-	const struct lft *cached = node->sw->cached;
+	const struct lft *cached = node->sw->cache.row;
 	lid_t own = program->fabric->sm_port->lid;
 	uint64_t hash = (node->guid + number) * UINT64_C(0x9E3779B97F4A7C15);
 
@@ -28,9 +28,9 @@ static uint16_t lft_cache_sample(const struct program *program, const struct nod
 
 void lft_cache_drop(struct switch_state *sw)
 {
-	lft_unref(sw->cached);
-	sw->cached = NULL;
-	sw->compared = false;
+	lft_unref(sw->cache.row);
+	sw->cache.row = NULL;
+	sw->lft.compared = false;
 }
 
 void lft_cache_begin(struct program *program, struct node *node)
@@ -38,12 +38,12 @@ void lft_cache_begin(struct program *program, struct node *node)
 	struct switch_state *sw = node->sw;
 	struct lft *row;
 
-	if (sw->have.base || !sw->want || sw->cached)
+	if (sw->lft.have.base || !sw->lft.want || sw->cache.row)
 		return;
 	row = table_cache_take(program->cache, node->guid);
 	if (row && row->top == node->facts->sw.linear_fdb_top && switch_forwards(node)) {
-		sw->cached = row;
-		sw->samples_asked = 0;
+		sw->cache.row = row;
+		sw->cache.samples = 0;
 	} else {
 		lft_unref(row);
 	}
@@ -58,29 +58,30 @@ static void lft_cache_sample_read(void *owner, void *subject, const struct smp_r
 	uint16_t block = (uint16_t)request->attr_mod;
 	bool differs;
 
-	sw->blocks_pending--;
+	sw->lft.pending--;
 	if (answer->error == -ECANCELED)
 		return;
 	verify_try_again(node, answer->error);
-	if (!sw->cached) {
+	if (!sw->cache.row) {
 		/* a sample before this one has decided */
 	} else if (answer->error || answer->status) {
 		lft_cache_drop(sw);
 	} else {
-		differs = memcmp(answer->data, lft_block(sw->cached, block), LFT_BLOCK_LIDS) != 0;
+		differs =
+			memcmp(answer->data, lft_block(sw->cache.row, block), LFT_BLOCK_LIDS) != 0;
 		program->report.cache_wrong += differs;
 		if (differs)
 			lft_cache_drop(sw);
 	}
-	if (!answer->error && !answer->status && !sw->set_lost)
-		sw->unanswered = 0;
+	if (!answer->error && !answer->status && !sw->verify.set_lost)
+		sw->verify.unanswered = 0;
 	window_wake(&node->port[0].agent->target);
 }
 
 static bool lft_cache_is_sampled(const struct program *program, const struct node *node,
 				 uint16_t block)
 {
-	for (unsigned i = 0; i < node->sw->samples_asked; i++) {
+	for (unsigned i = 0; i < node->sw->cache.samples; i++) {
 		if (lft_cache_sample(program, node, i) == block)
 			return true;
 	}
@@ -91,15 +92,15 @@ void lft_cache_judge(struct program *program, struct node *node)
 {
 	struct switch_state *sw = node->sw;
 
-	if (!sw->cached)
+	if (!sw->cache.row)
 		return;
-	while (sw->samples_asked < SAMPLES &&
+	while (sw->cache.samples < SAMPLES &&
 	       lft_cache_is_sampled(program, node,
-				    lft_cache_sample(program, node, sw->samples_asked)))
-		sw->samples_asked++;
-	if (sw->samples_asked < SAMPLES || sw->blocks_pending)
+				    lft_cache_sample(program, node, sw->cache.samples)))
+		sw->cache.samples++;
+	if (sw->cache.samples < SAMPLES || sw->lft.pending)
 		return;
-	lft_have_believe(&sw->have, sw->cached);
+	lft_have_believe(&sw->lft.have, sw->cache.row);
 	lft_cache_drop(sw);
 	switch_wake_waiters(program, node);
 }
@@ -108,18 +109,18 @@ bool lft_cache_request(struct program *program, struct node *node, struct smp_re
 {
 	struct switch_state *sw = node->sw;
 
-	if (sw->samples_asked == SAMPLES)
+	if (sw->cache.samples == SAMPLES)
 		return false;
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod =
-					    lft_cache_sample(program, node, sw->samples_asked++),
-				    .tried = sw->unanswered,
-				    .way = sw->way,
+					    lft_cache_sample(program, node, sw->cache.samples++),
+				    .tried = sw->verify.unanswered,
+				    .way = sw->verify.way,
 				    .once = true,
 				    .done = lft_cache_sample_read,
 				    .owner = program,
 				    .subject = node};
-	sw->blocks_pending++;
+	sw->lft.pending++;
 	return true;
 }

@@ -326,8 +326,8 @@ static void cell_request(struct program *program, struct node *node, size_t inde
 				    .attr_mod = (uint32_t)(index % mft->positions)
 							<< MFT_POSITION_SHIFT |
 						(uint32_t)(index / mft->positions),
-				    .tried = node->sw->unanswered,
-				    .way = node->sw->way,
+				    .tried = node->sw->verify.unanswered,
+				    .way = node->sw->verify.way,
 				    .done = done,
 				    .owner = program,
 				    .subject = node};
@@ -381,7 +381,7 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 	}
 	if (answer->error == -ECANCELED)
 		return;
-	node->sw->set_lost |= answer->error == -ETIMEDOUT;
+	node->sw->verify.set_lost |= answer->error == -ETIMEDOUT;
 	if (verify_try_again(node, answer->error))
 		return;
 	if (answer->error || answer->status) {
@@ -389,8 +389,8 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 		mft_failed(program, node, "it did not take a block of its multicast table");
 		return;
 	}
-	node->sw->unanswered = 0;
-	node->sw->set_lost = false;
+	node->sw->verify.unanswered = 0;
+	node->sw->verify.set_lost = false;
 	program->report.blocks_set++;
 	mft_learn(mft, index, sent.port_mask);
 	mft_go_on(program, node);
@@ -438,8 +438,8 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 		was_not_told(program, node, index);
 		return;
 	}
-	if (!node->sw->set_lost)
-		node->sw->unanswered = 0;
+	if (!node->sw->verify.set_lost)
+		node->sw->verify.unanswered = 0;
 	mft->unheard = 0;
 	if (status_is_busy(answer->status)) {
 		mft_failed(program, node, "it did not tell a block of its multicast table");
@@ -608,8 +608,8 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		waits = true;
 	}
 	if (waits && blocker) {
-		list_del(&node->sw->mft_waiting);
-		list_push(&blocker->sw->mft_waiters, &node->sw->mft_waiting);
+		list_del(&node->sw->waits.mft_link);
+		list_push(&blocker->sw->waits.mfts, &node->sw->waits.mft_link);
 	}
 	if (waits && program->part == PROGRAM_MULTICAST && !loop_timer_armed(&program->pause))
 		loop_timer_arm(&program->pause, LONG_US);
@@ -640,7 +640,7 @@ static bool was_reset(const struct node *node)
  * it take. */
 static bool was_written(const struct node *node)
 {
-	return !node->sw->top_set && node->facts->sw.linear_fdb_top;
+	return !node->sw->lft.top_set && node->facts->sw.linear_fdb_top;
 }
 
 static bool any_is_unread(const struct node *node)

@@ -48,8 +48,9 @@ static lid_t top_of(const struct node *node)
 
 	if (order_tops_unknown(node))
 		return LID_UNICAST_MAX;
-	return sw->want && (sw->busy || sw->failed || sw->unanswered) && sw->want->top > top
-		       ? sw->want->top
+	return sw->lft.want && (sw->busy || sw->failed || sw->verify.unanswered) &&
+			       sw->lft.want->top > top
+		       ? sw->lft.want->top
 		       : top;
 }
 
@@ -81,12 +82,13 @@ static bool known_entry(const struct node *node, lid_t lid, uint8_t *out)
 {
 	const struct switch_state *sw = node->sw;
 	uint16_t block = lid / LFT_BLOCK_LIDS;
-	const uint8_t *held = lft_have_block(&sw->have, block);
+	const uint8_t *held = lft_have_block(&sw->lft.have, block);
 
 	if (!held || sw->lost)
 		return false;
 	*out = held[lid % LFT_BLOCK_LIDS];
-	return *out == lft_port(sw->want, lid) || !sw->compared || block_is_dirty(sw, block);
+	return *out == lft_port(sw->lft.want, lid) || !sw->lft.compared ||
+	       block_is_dirty(sw, block);
 }
 
 /*
@@ -107,10 +109,11 @@ static struct node *blocker_beyond(struct node *node, struct port *port, lid_t l
 		if (at == node)
 			break;
 		if (lid > top_of(at))
-			return lossless && lft_port(at->sw->want, lid) != LFT_NO_PORT ? at : NULL;
+			return lossless && lft_port(at->sw->lft.want, lid) != LFT_NO_PORT ? at
+											  : NULL;
 		if (!known_entry(at, lid, &out))
 			return at;
-		if (out != lft_port(at->sw->want, lid)) {
+		if (out != lft_port(at->sw->lft.want, lid)) {
 			if (lossless)
 				return at;
 			unfinished = unfinished ? unfinished : at;
@@ -153,7 +156,7 @@ bool order_comes_back(struct node *node, uint8_t out, lid_t lid)
 
 struct node *order_entry_blocker(struct node *node, lid_t lid, bool lossless)
 {
-	uint8_t out = lft_port(node->sw->want, lid);
+	uint8_t out = lft_port(node->sw->lft.want, lid);
 	struct port *port;
 
 	if (lid > top_of(node))
@@ -168,8 +171,8 @@ struct node *order_top_blocker(struct node *node)
 {
 	lid_t top = node->facts->sw.linear_fdb_top;
 
-	for (unsigned lid = top + 1u; lid <= node->sw->want->top; lid++) {
-		struct port *port = port_onwards(node, lft_port(node->sw->want, (lid_t)lid));
+	for (unsigned lid = top + 1u; lid <= node->sw->lft.want->top; lid++) {
+		struct port *port = port_onwards(node, lft_port(node->sw->lft.want, (lid_t)lid));
 		struct node *blocker = port ? blocker_beyond(node, port, (lid_t)lid, false) : NULL;
 
 		if (blocker)
@@ -185,7 +188,7 @@ static struct node *end_blocker(struct port *port)
 	lid_t top = top_of(node);
 
 	for (unsigned lid = LID_UNICAST_MIN; lid <= top; lid++) {
-		uint8_t want = lft_port(node->sw->want, (lid_t)lid), out;
+		uint8_t want = lft_port(node->sw->lft.want, (lid_t)lid), out;
 		struct node *blocker;
 
 		if (!known_entry(node, (lid_t)lid, &out))

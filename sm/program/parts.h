@@ -46,9 +46,9 @@ struct program {
 	unsigned rereg_credits; /* ports that may be told of us, as of rereg_credited_us:
 				   reregister.c */
 	uint64_t rereg_credited_us;
-	struct list
-		lagging; /* ports whose state is to be read once more, by port->program.waiting */
-	struct list rereg_queue; /* those that wait for that, by port->program.waiting */
+	/* By port->program.waiting: */
+	struct list lagging;	 /* ports whose state is to be read once more */
+	struct list rereg_queue; /* ports that wait for credit to be notified */
 	struct loop_timer rereg_timer;
 	bool lid_was_led_to; /* our port was up, and had our LID, before this sweep wrote to it */
 	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
@@ -148,7 +148,7 @@ void switch_wake_waiters(struct program *program, struct node *node);
 
 static inline bool block_is_dirty(const struct switch_state *sw, uint16_t block)
 {
-	return sw->dirty[block / 64] >> block % 64 & 1;
+	return sw->lft.dirty[block / 64] >> block % 64 & 1;
 }
 
 void switch_failed(struct program *program, struct node *node, const char *what);

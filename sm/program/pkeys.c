@@ -478,7 +478,7 @@ static void make_request(struct program *program, const struct step *step, struc
 		.attr_id = ATTR_PKEY_TABLE,
 		.attr_mod = (port_of_switch(port) ? (uint32_t)port->num << PORT_SHIFT : 0) |
 			    step->block,
-		.way = port_of_switch(port) ? port->node->sw->way : 0,
+		.way = port_of_switch(port) ? port->node->sw->verify.way : 0,
 		.may_repeat = step->read ? NULL : may_repeat_table,
 		.done = step->read ? table_was_read : table_was_set,
 		.owner = program,

@@ -26,9 +26,9 @@ enum { STATE_READS = 8, STATE_REFUSED = UINT8_MAX };
 static struct node *unsettled_on_way(struct node *node, lid_t lid)
 {
 	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
-		uint8_t out = lft_port(node->sw->want, lid);
+		uint8_t out = lft_port(node->sw->lft.want, lid);
 
-		if (!node->sw->settled)
+		if (!node->sw->lft.settled)
 			return node;
 		if (!out)
 			return NULL;
@@ -65,7 +65,7 @@ static bool may_go_active(struct program *program, struct port *port)
 	if (!node)
 		return true;
 	list_del(&port->program.waiting);
-	list_push(&node->sw->waiters, &port->program.waiting);
+	list_push(&node->sw->waits.ports, &port->program.waiting);
 	return false;
 }
 
@@ -89,9 +89,9 @@ static bool waits_for_tables(struct program *program, struct port *port)
 	if (!node)
 		return false;
 	list_del(&port->program.waiting);
-	list_push(&node->sw->cable_waiters, &port->program.waiting);
+	list_push(&node->sw->waits.cables, &port->program.waiting);
 	/* Its own agent is being asked for its next request, and is not to be woken within that. */
-	if (node->sw->verify && node != port->node)
+	if (node->sw->verify.due && node != port->node)
 		window_wake(&node->port[0].agent->target);
 	return true;
 }
@@ -322,8 +322,8 @@ static bool may_repeat(void *owner, void *subject)
 		     port_state_of(port) < PORT_ACTIVE;
 
 	return !program->stopped &&
-	       (!opens || (port->node->sw->verified_epoch == program->epoch &&
-			   port->peer->node->sw->verified_epoch == program->epoch));
+	       (!opens || (port->node->sw->verify.epoch == program->epoch &&
+			   port->peer->node->sw->verify.epoch == program->epoch));
 }
 
 static void port_was_set(void *owner, void *subject, const struct smp_request *request,
@@ -494,7 +494,7 @@ static void set_request(struct program *program, struct port *port, const struct
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_PORT_INFO,
 				    .attr_mod = port_info_modifier(port),
-				    .way = port_of_switch(port) ? port->node->sw->way : 0,
+				    .way = port_of_switch(port) ? port->node->sw->verify.way : 0,
 				    .may_repeat = may_repeat,
 				    .done = port_was_set,
 				    .owner = program,
@@ -522,7 +522,7 @@ static bool asks_first(const struct program *program, const struct port *port)
 {
 	const struct switch_state *sw = port->node->sw;
 
-	return sw && !sw->failed && sw->verified_epoch != program->epoch &&
+	return sw && !sw->failed && sw->verify.epoch != program->epoch &&
 	       (program->epoch != program->sweep_epoch ||
 		!fabric_way_is_seen(program->fabric, port->node));
 }

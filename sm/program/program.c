@@ -87,13 +87,13 @@ static bool multicast_request(struct program *program, struct agent *agent, stru
 
 	if (program->part == PROGRAM_READ_MULTICAST) {
 		if (program->epoch != program->sweep_epoch && mft_has_work(node) &&
-		    node->sw->verified_epoch != program->epoch)
+		    node->sw->verify.epoch != program->epoch)
 			return verify_request(program, node, out);
 		return mft_read_request(program, node, out);
 	}
 	if (!mft_has_work(node) || node->sw->busy || node->sw->failed)
 		return false;
-	if (node->sw->verified_epoch != program->epoch)
+	if (node->sw->verify.epoch != program->epoch)
 		return verify_request(program, node, out);
 	return mft_request(program, node, out);
 }
@@ -194,7 +194,7 @@ static unsigned take_routes(void *arg, size_t *at)
 		switch_take_routes(program, node, program->snapshot, program->routes);
 		lft_cache_begin(program, node);
 		verify_begin(program, node);
-		program->stale += node->sw->stale;
+		program->stale += node->sw->lft.stale;
 	}
 	for (unsigned i = 0; i <= node->num_ports; i++)
 		node->port[i].program.failed = node->port[i].partition.failed = false;

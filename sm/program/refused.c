@@ -94,7 +94,7 @@ void refused_port_set(struct node *node, int error)
 	if (!refused_is_mute(node))
 		return;
 	/* It is asked now, and what then follows is refused_note()'s or not. */
-	node->sw->verified_epoch = 0;
-	node->sw->verify = true;
+	node->sw->verify.epoch = 0;
+	node->sw->verify.due = true;
 	window_wake(&node->port[0].agent->target);
 }

@@ -93,7 +93,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	sw->busy = false;
 	if (answer->error == -ECANCELED)
 		return;
-	sw->set_lost |= answer->error == -ETIMEDOUT;
+	sw->verify.set_lost |= answer->error == -ETIMEDOUT;
 	if (verify_try_again(node, answer->error))
 		return;
 	attr_decode(&switch_info_format, request->data, &want);
@@ -111,21 +111,21 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		return;
 	}
 	if (answer->error || answer->status) {
-		if (!sw->settled)
+		if (!sw->lft.settled)
 			refused_note(program, node, request->attr_id, answer->status);
 		switch_failed(program, node, "it did not take Set(SwitchInfo)");
 		return;
 	}
-	sw->unanswered = 0;
-	sw->set_lost = false;
+	sw->verify.unanswered = 0;
+	sw->verify.set_lost = false;
 	attr_decode(&switch_info_format, answer->data, &held);
 	/* Some devices echo the 1 that cleared the bit. */
 	if (want.port_state_change)
 		held.port_state_change = 0;
 	node_set_switch_info(program->fabric, node, &held);
 	/* One that was written back as it was read says nothing of the table below it. */
-	if (sw->want && held.linear_fdb_top == sw->want->top)
-		sw->top_set = held.linear_fdb_top;
+	if (sw->lft.want && held.linear_fdb_top == sw->lft.want->top)
+		sw->lft.top_set = held.linear_fdb_top;
 	sw->life_wanted = sw->life_held = 0;
 	if (held.life_time_value != want.life_time_value) {
 		sw->life_wanted = want.life_time_value;
@@ -167,8 +167,8 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 	want.life_time_value = program->options->switch_life_time;
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_SWITCH_INFO,
-				    .tried = node->sw->unanswered,
-				    .way = node->sw->way,
+				    .tried = node->sw->verify.unanswered,
+				    .way = node->sw->verify.way,
 				    .once = verify_is_needed(program, node),
 				    .may_repeat = verify_may_repeat,
 				    .done = switch_was_set,
@@ -213,8 +213,8 @@ struct block_plan {
 static void plan_block(const struct program *program, struct node *node, uint16_t block,
 		       struct block_plan *plan)
 {
-	const uint8_t *want = lft_block(node->sw->want, block);
-	const uint8_t *have = lft_have_block(&node->sw->have, block);
+	const uint8_t *want = lft_block(node->sw->lft.want, block);
+	const uint8_t *have = lft_have_block(&node->sw->lft.have, block);
 
 	plan->now = !have;
 	plan->waiting = 0;
@@ -246,13 +246,13 @@ static void set_dirty(struct switch_state *sw, uint16_t block, bool dirty)
 {
 	uint64_t mask = UINT64_C(1) << block % 64;
 
-	sw->dirty[block / 64] = (sw->dirty[block / 64] & ~mask) | (dirty ? mask : 0);
+	sw->lft.dirty[block / 64] = (sw->lft.dirty[block / 64] & ~mask) | (dirty ? mask : 0);
 }
 
 static bool any_dirty(const struct switch_state *sw)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sw->dirty); i++) {
-		if (sw->dirty[i])
+	for (size_t i = 0; i < ARRAY_SIZE(sw->lft.dirty); i++) {
+		if (sw->lft.dirty[i])
 			return true;
 	}
 	return false;
@@ -260,29 +260,29 @@ static bool any_dirty(const struct switch_state *sw)
 
 static void lft_compare(struct switch_state *sw)
 {
-	memset(sw->dirty, 0, sizeof(sw->dirty));
-	for (uint16_t block = 0; block < sw->want->blocks; block++) {
-		const uint8_t *held = lft_have_block(&sw->have, block);
+	memset(sw->lft.dirty, 0, sizeof(sw->lft.dirty));
+	for (uint16_t block = 0; block < sw->lft.want->blocks; block++) {
+		const uint8_t *held = lft_have_block(&sw->lft.have, block);
 
-		if (!held || memcmp(held, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0)
+		if (!held || memcmp(held, lft_block(sw->lft.want, block), LFT_BLOCK_LIDS) != 0)
 			set_dirty(sw, block, true);
 	}
-	sw->compared = true;
+	sw->lft.compared = true;
 }
 
 void switch_wake_waiters(struct program *program, struct node *node)
 {
 	struct list *link;
 
-	while ((link = list_pop(&node->sw->cable_waiters)))
+	while ((link = list_pop(&node->sw->waits.cables)))
 		program_look_at(program, container_of(link, struct port, program.waiting));
-	while ((link = list_pop(&node->sw->table_waiters))) {
-		struct switch_state *sw = container_of(link, struct switch_state, table_waiting);
+	while ((link = list_pop(&node->sw->waits.tables))) {
+		struct switch_state *sw = container_of(link, struct switch_state, waits.table_link);
 
 		window_wake(&sw->node->port[0].agent->target);
 	}
-	while ((link = list_pop(&node->sw->mft_waiters))) {
-		struct switch_state *sw = container_of(link, struct switch_state, mft_waiting);
+	while ((link = list_pop(&node->sw->waits.mfts))) {
+		struct switch_state *sw = container_of(link, struct switch_state, waits.mft_link);
 
 		window_wake(&sw->node->port[0].agent->target);
 	}
@@ -293,16 +293,16 @@ static void note_recent(const struct program *program, struct switch_state *sw, 
 {
 	uint64_t now_us = loop_now_us(program->loop);
 
-	if (now_us - sw->recent_us >= PACKET_LIFE_US)
-		memset(sw->recent, 0, sizeof(sw->recent));
-	sw->recent[block / 64] |= UINT64_C(1) << block % 64;
-	sw->recent_us = now_us;
+	if (now_us - sw->lft.recent_us >= PACKET_LIFE_US)
+		memset(sw->lft.recent, 0, sizeof(sw->lft.recent));
+	sw->lft.recent[block / 64] |= UINT64_C(1) << block % 64;
+	sw->lft.recent_us = now_us;
 }
 
 static bool is_recent(const struct program *program, const struct switch_state *sw, uint16_t block)
 {
-	return sw->recent[block / 64] >> block % 64 & 1 &&
-	       loop_now_us(program->loop) - sw->recent_us < PACKET_LIFE_US;
+	return sw->lft.recent[block / 64] >> block % 64 & 1 &&
+	       loop_now_us(program->loop) - sw->lft.recent_us < PACKET_LIFE_US;
 }
 
 static void block_was_set(void *owner, void *subject, const struct smp_request *request,
@@ -313,13 +313,13 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	struct switch_state *sw = node->sw;
 	uint16_t block = (uint16_t)request->attr_mod;
 
-	sw->blocks_pending--;
+	sw->lft.pending--;
 	if (answer->error == -ECANCELED)
 		return;
 	note_recent(program, sw, block);
 	if (answer->error)
-		lft_have_doubt(&sw->have, block);
-	sw->set_lost |= answer->error == -ETIMEDOUT;
+		lft_have_doubt(&sw->lft.have, block);
+	sw->verify.set_lost |= answer->error == -ETIMEDOUT;
 	if (verify_try_again(node, answer->error)) {
 		set_dirty(sw, block, true);
 		return;
@@ -329,15 +329,15 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 		switch_failed(program, node, "it did not take a block of its forwarding table");
 		return;
 	}
-	sw->unanswered = 0;
-	sw->set_lost = false;
+	sw->verify.unanswered = 0;
+	sw->verify.set_lost = false;
 	program->report.blocks_set++;
 	program->report.switches_set += sw->set_in_report != program->reports;
 	sw->set_in_report = program->reports;
-	if (memcmp(request->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) == 0) {
-		lft_have_acknowledge(&sw->have, block);
+	if (memcmp(request->data, lft_block(sw->lft.want, block), LFT_BLOCK_LIDS) == 0) {
+		lft_have_acknowledge(&sw->lft.have, block);
 	} else {
-		lft_have_learn(&sw->have, block, sw->want->blocks, request->data);
+		lft_have_learn(&sw->lft.have, block, sw->lft.want->blocks, request->data);
 		set_dirty(sw, block, true);
 	}
 	switch_wake_waiters(program, node);
@@ -352,7 +352,7 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 	struct switch_state *sw = node->sw;
 	uint16_t block = (uint16_t)request->attr_mod;
 
-	sw->blocks_pending--;
+	sw->lft.pending--;
 	if (answer->error == -ECANCELED)
 		return;
 	if (verify_try_again(node, answer->error)) {
@@ -363,10 +363,11 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 		switch_failed(program, node, "it did not tell a block of its forwarding table");
 		return;
 	}
-	if (!sw->set_lost)
-		sw->unanswered = 0;
-	lft_have_learn(&sw->have, block, sw->want->blocks, answer->data);
-	set_dirty(sw, block, memcmp(answer->data, lft_block(sw->want, block), LFT_BLOCK_LIDS) != 0);
+	if (!sw->verify.set_lost)
+		sw->verify.unanswered = 0;
+	lft_have_learn(&sw->lft.have, block, sw->lft.want->blocks, answer->data);
+	set_dirty(sw, block,
+		  memcmp(answer->data, lft_block(sw->lft.want, block), LFT_BLOCK_LIDS) != 0);
 	switch_wake_waiters(program, node);
 	window_wake(&node->port[0].agent->target);
 }
@@ -377,14 +378,14 @@ static bool read_block(struct program *program, struct node *node, uint16_t bloc
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod = block,
-				    .tried = node->sw->unanswered,
-				    .way = node->sw->way,
+				    .tried = node->sw->verify.unanswered,
+				    .way = node->sw->verify.way,
 				    .once = true, /* what another switch holds is of no use */
 				    .done = block_was_read,
 				    .owner = program,
 				    .subject = node};
 	set_dirty(node->sw, block, false);
-	node->sw->blocks_pending++;
+	node->sw->lft.pending++;
 	return true;
 }
 
@@ -402,8 +403,8 @@ static bool must_be_read(const struct node *node, uint16_t block)
 {
 	lid_t first = block ? (lid_t)(block * LFT_BLOCK_LIDS) : LID_UNICAST_MIN;
 
-	return !lft_have_block(&node->sw->have, block) && node->facts->sw.linear_fdb_top >= first &&
-	       switch_forwards(node);
+	return !lft_have_block(&node->sw->lft.have, block) &&
+	       node->facts->sw.linear_fdb_top >= first && switch_forwards(node);
 }
 
 static bool try_block(struct program *program, struct node *node, uint16_t block,
@@ -429,8 +430,8 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 	*out = (struct smp_request){.method = METHOD_SET,
 				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
 				    .attr_mod = block,
-				    .tried = sw->unanswered,
-				    .way = sw->way,
+				    .tried = sw->verify.unanswered,
+				    .way = sw->verify.way,
 				    .once = verify_is_needed(program, node),
 				    .may_repeat = verify_may_repeat,
 				    .done = block_was_set,
@@ -438,14 +439,14 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 				    .subject = node};
 	memcpy(out->data, plan.entries, LFT_BLOCK_LIDS);
 	set_dirty(sw, block, false);
-	sw->blocks_pending++;
+	sw->lft.pending++;
 	return true;
 }
 
 static void wait_for(struct node *node, struct node *blocker)
 {
-	list_del(&node->sw->table_waiting);
-	list_push(&blocker->sw->table_waiters, &node->sw->table_waiting);
+	list_del(&node->sw->waits.table_link);
+	list_push(&blocker->sw->waits.tables, &node->sw->waits.table_link);
 }
 
 /* The block with the manager's LID comes first when a table is repaired, last when all is new. */
@@ -453,13 +454,13 @@ static bool block_request(struct program *program, struct node *node, struct smp
 {
 	struct switch_state *sw = node->sw;
 	uint16_t sm_block = program->fabric->sm_port->lid / LFT_BLOCK_LIDS;
-	bool repair = sw->have.base != NULL;
+	bool repair = sw->lft.have.base != NULL;
 	struct node *blocker = NULL;
 
 	if (repair && try_block(program, node, sm_block, &blocker, out))
 		return true;
-	for (size_t word = 0; word < ARRAY_SIZE(sw->dirty); word++) {
-		for (uint64_t bits = sw->dirty[word]; bits; bits &= bits - 1) {
+	for (size_t word = 0; word < ARRAY_SIZE(sw->lft.dirty); word++) {
+		for (uint64_t bits = sw->lft.dirty[word]; bits; bits &= bits - 1) {
 			uint16_t block = (uint16_t)(word * 64 + (unsigned)__builtin_ctzll(bits));
 
 			if (block != sm_block && try_block(program, node, block, &blocker, out))
@@ -480,7 +481,7 @@ static bool lft_raise_top(struct program *program, struct node *node, struct smp
 	struct node *blocker = order_matters(program) ? order_top_blocker(node) : NULL;
 
 	if (!blocker)
-		return set_top(program, node, node->sw->want->top, out);
+		return set_top(program, node, node->sw->lft.want->top, out);
 	wait_for(node, blocker);
 	return false;
 }
@@ -489,9 +490,9 @@ bool switch_wake_ports(struct program *program, struct node *node)
 {
 	struct list *link;
 
-	if (list_empty(&node->sw->woken))
+	if (list_empty(&node->sw->waits.woken))
 		return false;
-	for (unsigned i = 0; i < PORTS_A_TURN && (link = list_pop(&node->sw->woken)); i++)
+	for (unsigned i = 0; i < PORTS_A_TURN && (link = list_pop(&node->sw->waits.woken)); i++)
 		program_look_at(program, container_of(link, struct port, program.waiting));
 	return true;
 }
@@ -499,14 +500,14 @@ bool switch_wake_ports(struct program *program, struct node *node)
 static void switch_settle(struct program *program, struct node *node)
 {
 	refused_took_all(program, node);
-	lft_have_settle(&node->sw->have);
-	node->sw->settled = true;
+	lft_have_settle(&node->sw->lft.have);
+	node->sw->lft.settled = true;
 	node->sw->failure = 0;
-	program->stale -= node->sw->stale;
-	node->sw->stale = false;
+	program->stale -= node->sw->lft.stale;
+	node->sw->lft.stale = false;
 	switch_wake_waiters(program, node);
 	/* Who waits from now on waits for more than this table, and not for a portion's turn. */
-	list_splice(&node->sw->woken, &node->sw->waiters);
+	list_splice(&node->sw->waits.woken, &node->sw->waits.ports);
 }
 
 /* Whether something of its table is to be written: a new row may say what the old one did. */
@@ -514,12 +515,12 @@ static bool table_differs(const struct node *node)
 {
 	struct switch_state *sw = node->sw;
 
-	if (!sw->want || sw->settled)
+	if (!sw->lft.want || sw->lft.settled)
 		return false;
-	if (!sw->compared)
+	if (!sw->lft.compared)
 		lft_compare(sw);
-	return any_dirty(sw) || sw->blocks_pending ||
-	       sw->want->top != node->facts->sw.linear_fdb_top;
+	return any_dirty(sw) || sw->lft.pending ||
+	       sw->lft.want->top != node->facts->sw.linear_fdb_top;
 }
 
 static bool has_work(const struct program *program, const struct node *node)
@@ -534,9 +535,9 @@ static bool read_unknown(struct program *program, struct node *node, struct smp_
 {
 	struct switch_state *sw = node->sw;
 
-	if (!sw->compared)
+	if (!sw->lft.compared)
 		lft_compare(sw);
-	for (unsigned i = 0; i < sw->want->blocks; i++) {
+	for (unsigned i = 0; i < sw->lft.want->blocks; i++) {
 		if (block_is_dirty(sw, (uint16_t)i) && must_be_read(node, (uint16_t)i))
 			return read_block(program, node, (uint16_t)i, out);
 	}
@@ -551,27 +552,27 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 	if (sw->busy || sw->failed || !node->port[0].lid)
 		return false;
 	if (refused_rests(program, node))
-		return sw->want && read_unknown(program, node, out);
-	if (sw->verified_epoch != program->epoch && (sw->verify || has_work(program, node)))
+		return sw->lft.want && read_unknown(program, node, out);
+	if (sw->verify.epoch != program->epoch && (sw->verify.due || has_work(program, node)))
 		return verify_request(program, node, out);
-	if (sw->want && sw->want->top < top)
-		return set_top(program, node, sw->want->top, out);
+	if (sw->lft.want && sw->lft.want->top < top)
+		return set_top(program, node, sw->lft.want->top, out);
 	if (life_time_differs(program, node) || default_ports_differ(node) ||
 	    node->facts->sw.port_state_change)
 		return set_top(program, node, top, out);
-	if (!sw->want || sw->settled)
+	if (!sw->lft.want || sw->lft.settled)
 		return mft_request(program, node, out);
 	lft_cache_judge(program, node);
-	if (sw->cached)
+	if (sw->cache.row)
 		return lft_cache_request(program, node, out);
-	if (!sw->compared)
+	if (!sw->lft.compared)
 		lft_compare(sw);
 	if (block_request(program, node, out))
 		return true;
 	/* What waits here for other switches keeps nobody waiting for a tree. */
-	if (sw->blocks_pending || any_dirty(sw))
+	if (sw->lft.pending || any_dirty(sw))
 		return mft_request(program, node, out);
-	if (sw->want->top != top)
+	if (sw->lft.want->top != top)
 		return lft_raise_top(program, node, out) || mft_request(program, node, out);
 	switch_settle(program, node);
 	/* Ports that wait for it and its multicast table follow. */
@@ -583,8 +584,8 @@ bool switch_is_unfinished(const struct node *node)
 {
 	if (node->sw && mft_has_work(node) && !node->sw->failed)
 		return true;
-	return node->sw && node->sw->want && node->sw->compared && !node->sw->failed &&
-	       !node->sw->settled;
+	return node->sw && node->sw->lft.want && node->sw->lft.compared && !node->sw->failed &&
+	       !node->sw->lft.settled;
 }
 
 static bool any_link_up(const struct node *node)
@@ -602,7 +603,7 @@ static bool lost_tables(const struct node *node)
 {
 	if (node->sw->lost)
 		return true;
-	if (node->sw->top_set && node->facts->sw.linear_fdb_top != node->sw->top_set)
+	if (node->sw->lft.top_set && node->facts->sw.linear_fdb_top != node->sw->lft.top_set)
 		return true;
 	return !any_link_up(node);
 }
@@ -616,26 +617,26 @@ void switch_take_routes(struct program *program, struct node *node, const struct
 	struct lft *row = index >= 0 ? routes->lft[index] : NULL;
 
 	sw->failed = false;
-	sw->unanswered = 0;
+	sw->verify.unanswered = 0;
 	refused_hears(node);
-	sw->set_lost = false;
+	sw->verify.set_lost = false;
 	mft_begin(program, node, lost && !(program->mft_was_read && any_link_up(node)));
 	if (lost) {
-		lft_have_forget(&sw->have);
+		lft_have_forget(&sw->lft.have);
 		lft_cache_drop(sw);
-		sw->top_set = LID_NONE;
+		sw->lft.top_set = LID_NONE;
 		sw->lost = false;
-		sw->settled = false;
+		sw->lft.settled = false;
 		sw->keeps_default_ports = false;
 	}
-	if (row && row != sw->want) {
-		lft_unref(sw->want);
-		sw->want = lft_ref(row);
-		sw->settled = false;
+	if (row && row != sw->lft.want) {
+		lft_unref(sw->lft.want);
+		sw->lft.want = lft_ref(row);
+		sw->lft.settled = false;
 	}
-	if (sw->want && !sw->settled) {
-		lft_have_begin(&sw->have, sw->want);
-		sw->compared = false;
+	if (sw->lft.want && !sw->lft.settled) {
+		lft_have_begin(&sw->lft.have, sw->lft.want);
+		sw->lft.compared = false;
 	}
-	sw->stale = !sw->settled && node->facts->sw.linear_fdb_top;
+	sw->lft.stale = !sw->lft.settled && node->facts->sw.linear_fdb_top;
 }

@@ -35,8 +35,8 @@ void verify_begin(struct program *program, struct node *node)
 	bool old = loop_now_us(program->loop) - program->began_us > OLD_US ||
 		   !fabric_way_is_seen(program->fabric, node);
 
-	node->sw->verified_epoch = old ? 0 : program->sweep_epoch;
-	node->sw->way = 0;
+	node->sw->verify.epoch = old ? 0 : program->sweep_epoch;
+	node->sw->verify.way = 0;
 }
 
 static void verify_get(struct program *program, struct node *node, uint16_t attr_id,
@@ -44,23 +44,23 @@ static void verify_get(struct program *program, struct node *node, uint16_t attr
 {
 	*out = (struct smp_request){.method = METHOD_GET,
 				    .attr_id = attr_id,
-				    .tried = node->sw->asked,
-				    .way = node->sw->asked,
+				    .tried = node->sw->verify.asked,
+				    .way = node->sw->verify.asked,
 				    .once = true,
 				    .done = verify_answered,
 				    .owner = program,
 				    .subject = node};
-	node->sw->verifying = true;
+	node->sw->verify.under_way = true;
 }
 
 bool verify_request(struct program *program, struct node *node, struct smp_request *out)
 {
-	if (node->sw->verifying || node->sw->failed)
+	if (node->sw->verify.under_way || node->sw->failed)
 		return false;
-	node->sw->verify = false;
-	node->sw->verify_epoch = program->epoch;
+	node->sw->verify.due = false;
+	node->sw->verify.asked_epoch = program->epoch;
 	program->epoch_used = true;
-	node->sw->asked = 0;
+	node->sw->verify.asked = 0;
 	verify_get(program, node, ATTR_NODE_INFO, out);
 	return true;
 }
@@ -70,7 +70,7 @@ static bool ask_again(struct program *program, struct node *node)
 {
 	struct smp_request request;
 
-	if (++node->sw->asked >= window_attempts(&node->port[0].agent->target))
+	if (++node->sw->verify.asked >= window_attempts(&node->port[0].agent->target))
 		return false;
 	verify_get(program, node, ATTR_NODE_INFO, &request);
 	window_submit(&node->port[0].agent->target, &request);
@@ -94,7 +94,7 @@ static void not_as_read(struct program *program, struct node *node, const char *
 
 static bool top_is_ours(const struct switch_state *sw, lid_t read, lid_t top)
 {
-	return top == read || (sw->unanswered && sw->want && top == sw->want->top);
+	return top == read || (sw->verify.unanswered && sw->lft.want && top == sw->lft.want->top);
 }
 
 static void verify_switch_info(struct program *program, struct node *node, const uint8_t *data)
@@ -110,16 +110,16 @@ static void verify_switch_info(struct program *program, struct node *node, const
 	if (info.port_state_change && !node->facts->sw.port_state_change)
 		program_note_switch(program, node);
 	node_set_switch_info(program->fabric, node, &info);
-	if (sw->want && info.linear_fdb_top == sw->want->top)
-		sw->top_set = info.linear_fdb_top;
+	if (sw->lft.want && info.linear_fdb_top == sw->lft.want->top)
+		sw->lft.top_set = info.linear_fdb_top;
 	if (refused_is_mute(node)) {
 		refused_note(program, node, ATTR_PORT_INFO, STATUS_OK);
 		switch_failed(program, node, "it answers no Set()");
 		return;
 	}
-	sw->verified_epoch = sw->verify_epoch;
-	sw->way = sw->asked;
-	sw->verify = false;
+	sw->verify.epoch = sw->verify.asked_epoch;
+	sw->verify.way = sw->verify.asked;
+	sw->verify.due = false;
 	switch_wake_waiters(program, node);
 	for (unsigned i = 0; program->epoch != program->sweep_epoch && i <= node->num_ports; i++)
 		program_look_at(program, &node->port[i]); /* they waited for this */
@@ -145,7 +145,7 @@ static void verify_answered(void *owner, void *subject, const struct smp_request
 	struct program *program = owner;
 	struct node *node = subject;
 
-	node->sw->verifying = false;
+	node->sw->verify.under_way = false;
 	if (answer->error == -ECANCELED ||
 	    (answer->error == -ETIMEDOUT && ask_again(program, node)))
 		return;
@@ -160,15 +160,15 @@ static void verify_answered(void *owner, void *subject, const struct smp_request
 
 bool verify_switch(struct program *program, struct node *node)
 {
-	if (node->sw->verified_epoch == program->epoch)
+	if (node->sw->verify.epoch == program->epoch)
 		return true;
-	node->sw->verify = true;
+	node->sw->verify.due = true;
 	return false;
 }
 
 bool verify_is_needed(const struct program *program, const struct node *node)
 {
-	return node->facts->sw.linear_fdb_top || node->sw->verified_epoch != program->sweep_epoch;
+	return node->facts->sw.linear_fdb_top || node->sw->verify.epoch != program->sweep_epoch;
 }
 
 bool verify_may_repeat(void *owner, void *subject)
@@ -176,7 +176,7 @@ bool verify_may_repeat(void *owner, void *subject)
 	const struct program *program = owner;
 	const struct node *node = subject;
 
-	return !program->stopped && node->sw->verified_epoch == program->epoch &&
+	return !program->stopped && node->sw->verify.epoch == program->epoch &&
 	       !verify_is_needed(program, node);
 }
 
@@ -185,10 +185,10 @@ bool verify_try_again(struct node *node, int error)
 	struct switch_state *sw = node->sw;
 
 	if (error != -ETIMEDOUT ||
-	    sw->unanswered + 1u >= window_attempts(&node->port[0].agent->target))
+	    sw->verify.unanswered + 1u >= window_attempts(&node->port[0].agent->target))
 		return false;
-	sw->unanswered++;
-	sw->verified_epoch = 0;
+	sw->verify.unanswered++;
+	sw->verify.epoch = 0;
 	window_wake(&node->port[0].agent->target);
 	return true;
 }

@@ -50,11 +50,11 @@ static void give_tables(const struct model *model)
 
 		for (lid_t lid = 1; lid <= row->top; lid++)
 			row->port[lid] = (uint8_t)(lid * 3 + n);
-		lft_unref(sw->want);
-		sw->want = row;
-		lft_have_begin(&sw->have, row);
-		lft_have_settle(&sw->have);
-		sw->settled = true;
+		lft_unref(sw->lft.want);
+		sw->lft.want = row;
+		lft_have_begin(&sw->lft.have, row);
+		lft_have_settle(&sw->lft.have);
+		sw->lft.settled = true;
 		give_mft(roster->switches[n], n);
 	}
 }
@@ -111,7 +111,7 @@ static unsigned read_back(const struct model *model)
 			continue;
 		found++;
 		CU_ASSERT_EQUAL(row->top, top_of(n));
-		CU_ASSERT_EQUAL(memcmp(row->port, roster->switches[n]->sw->want->port,
+		CU_ASSERT_EQUAL(memcmp(row->port, roster->switches[n]->sw->lft.want->port,
 				       (size_t)row->blocks * LFT_BLOCK_LIDS),
 				0);
 		lft_unref(row);
@@ -151,7 +151,7 @@ static void there_and_back(struct model *model)
 	CU_ASSERT_EQUAL(read_back(model), SWITCHES);
 	CU_ASSERT_EQUAL(mfts_found, SWITCHES);
 	mft_doubt(roster->switches[5]->sw->mft, 1, none);
-	roster->switches[3]->sw->settled = false; /* it is not known what this one holds */
+	roster->switches[3]->sw->lft.settled = false; /* it is not known what this one holds */
 	write_table_cache(model);
 	CU_ASSERT_EQUAL(read_back(model), SWITCHES - 1);
 	CU_ASSERT_EQUAL(mfts_found, SWITCHES - 1);

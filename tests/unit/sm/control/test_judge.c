@@ -81,10 +81,10 @@ static void test_what_is_held(void)
 	CU_ASSERT(control_has(0, "\"progress\":{\"step\":\"tables\""));
 	CU_ASSERT(control_has(0, "\"unknown_blocks\":0"));
 
-	memcpy(entries, lft_block(sw->want, block), sizeof(entries));
+	memcpy(entries, lft_block(sw->lft.want, block), sizeof(entries));
 	entries[lid % LFT_BLOCK_LIDS] = 1; /* a host of its own */
-	sw->settled = false;
-	lft_have_learn(&sw->have, block, sw->want->blocks, entries);
+	sw->lft.settled = false;
+	lft_have_learn(&sw->lft.have, block, sw->lft.want->blocks, entries);
 	control_ask(world, check);
 	CU_ASSERT(control_has(0, "\"good\":false") && control_has(0, "\"unknown_blocks\":0"));
 	CU_ASSERT(control_has(0, "\"unreached\":1") &&

@@ -93,7 +93,7 @@ static void test_what_is_held(void)
 	CU_ASSERT(control_has(0,
 			      "\"churn\":{\"entries\":1,\"blocks\":1,\"switches\":1,\"paths\":1}"));
 
-	lft_have_doubt(&sw->have, block);
+	lft_have_doubt(&sw->lft.have, block);
 	control_ask(world, check);
 	CU_ASSERT(control_has(0, "\"good\":false") && control_has(0, "\"unknown_blocks\":1"));
 	control_end(world);

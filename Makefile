@@ -26,7 +26,9 @@ weftctl_ROOMS := ctl formats lib
 weftsim_ROOMS := sim formats lib mad sma
 
 weftd_LIBS = $(UMAD_LIBS) $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
-weftctl_LIBS = $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
+weftctl_LIBS = $(JANSSON_LIBS) $(SMARTCOLS_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
+# Of the archive, for tests: --as-needed drops what a test does not use.
+ARCHIVE_LIBS = $(weftd_LIBS) $(SMARTCOLS_LIBS)
 weftsim_LIBS = $(UMAD_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
 
 # A program exists when the room that it is named for (its first) has something in it.
@@ -89,7 +91,7 @@ HARDENING += $(if $(filter -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 endif
 
 ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEFT_VERSION='"$(VERSION)"' $(UMAD_CFLAGS) $(SYSTEMD_CFLAGS) \
-	$(CONFIG_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(GNUTLS_CFLAGS) $(CPPFLAGS)
+	$(CONFIG_CFLAGS) $(JANSSON_CFLAGS) $(SQLITE_CFLAGS) $(GNUTLS_CFLAGS) $(SMARTCOLS_CFLAGS) $(CPPFLAGS)
 ALL_CFLAGS = -std=gnu11 -pthread $(WARNINGS) $(CFLAGS) $(HARDENING)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed \
 	$(SANITIZE_LDFLAGS) $(LDFLAGS)
@@ -138,17 +140,17 @@ $(ARCHIVE) $(FIXTURES):
 $(TESTS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(FIXTURES) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(weftd_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(call declared,LIBS,$*.c) $(CUNIT_LIBS) $(ARCHIVE_LIBS) $(LIBS)
 
 $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/%.o $$(call with,$$*.c) $(FUZZ_WITH) $(FIXTURES) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(call declared,LIBS,$*.c) $(weftd_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(call declared,LIBS,$*.c) $(ARCHIVE_LIBS) $(LIBS)
 
 $(SIM_RUN): $(patsubst %.c,$(BUILD)/obj/%.o,tests/sim/run.c $(sim_sources)) $(ARCHIVE)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(weftd_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(ARCHIVE_LIBS) $(LIBS)
 
 -include $(wildcard $(addsuffix *.d,$(addprefix $(BUILD)/obj/,*/ */*/ */*/*/ */*/*/*/)))
 

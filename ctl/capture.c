@@ -3,7 +3,7 @@
  * Captures (capture.h). Each part is in the file before the next one is read, so a capture that is
  * interrupted is whole as far as it goes; it is nobody's but the user's.
  */
-#include "ctl/capture.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>

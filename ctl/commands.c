@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The table of commands, and how words on the command line become a request. Pure. */
+/* The table of commands, and the checks of their arguments. */
 #include "ctl/commands.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/capture.h"
-#include "ctl/completion.h"
-#include "ctl/dump.h"
-#include "ctl/import.h"
-#include "ctl/keys.h"
-#include "ctl/partition.h"
-#include "ctl/print.h"
-#include "ctl/print_config.h"
-#include "ctl/print_perf.h"
-#include "ctl/print_sa.h"
-#include "ctl/save.h"
-#include "ctl/topology.h"
+#include "ctl/handlers.h"
 #include "formats/partitions.h"
 #include "lib/log.h"
-#include "lib/suggest.h"
-
-enum {
-	WORDS_MAX = 3,	 /* of a command */
-	WORDS_SIZE = 64, /* of what is said of them, cut short where they are long */
-	TURNED_DISTANCE = 3,
-};
 
 static const char *const sweep_kinds[] = {"light", "full", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
@@ -141,7 +121,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "compute routes anew, write what differs, say what changed"},
 	{.words = "node list",
 	 .list = "nodes",
-	 .print = print_nodes,
+	 .columns = node_columns,
 	 .summary = "switches, adapters and routers"},
 	{.words = "node show",
 	 .arguments = {{.member = "node", .label = "NODE"}},
@@ -152,7 +132,7 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "port list",
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true}},
 	 .list = "ports",
-	 .print = print_ports,
+	 .columns = port_columns,
 	 .summary = "all ports, or those of a node, and where they lead"},
 	{.words = "port show",
 	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
@@ -170,11 +150,11 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "let it come up again"},
 	{.words = "link list",
 	 .list = "links",
-	 .print = print_links,
+	 .columns = link_columns,
 	 .summary = "cables with both ends and state"},
 	{.words = "multicast list",
 	 .list = "groups",
-	 .print = print_groups,
+	 .columns = group_columns,
 	 .summary = "multicast groups, with their members' number"},
 	{.words = "multicast show",
 	 .arguments = {{.member = "mgid",
@@ -187,7 +167,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "one group, its members and its tree"},
 	{.words = "partition list",
 	 .list = "partitions",
-	 .print = print_partitions,
+	 .columns = partition_columns,
 	 .summary = "partitions of the file and of run time"},
 	{.words = "partition show",
 	 .arguments = {P_KEY_ARGUMENT},
@@ -238,7 +218,7 @@ const struct ctl_command ctl_commands[] = {
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
 	 .list = "aliases",
-	 .print = print_aliases,
+	 .columns = alias_columns,
 	 .summary = "alias GUIDs of ports, and how each was granted"},
 	{.words = "alias set",
 	 .arguments = {{.member = "node", .label = "NODE"},
@@ -254,7 +234,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "take an alias GUID away from a port"},
 	{.words = "config show",
 	 .list = "options",
-	 .print = print_options,
+	 .columns = option_columns,
 	 .summary = "every option with its value, and whether a reload changes it"},
 	{.words = "config check",
 	 .print = print_would_change,
@@ -264,11 +244,11 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "read configuration and partition file again, as SIGHUP does"},
 	{.words = "service list",
 	 .list = "services",
-	 .print = print_services,
+	 .columns = service_columns,
 	 .summary = "services that ports have registered"},
 	{.words = "inform list",
 	 .list = "subscriptions",
-	 .print = print_subscriptions,
+	 .columns = subscription_columns,
 	 .summary = "who has asked to be told of what"},
 	{.words = "topology export",
 	 .arguments = {{.member = "format",
@@ -328,7 +308,8 @@ const struct ctl_command ctl_commands[] = {
 			.good = is_level,
 			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
 				"or default"}},
-	 .print = print_log_levels,
+	 .rows = "rooms",
+	 .columns = log_columns,
 	 .summary = "what is logged; with a level what is from now on, of all or of one room"},
 	{.words = "events",
 	 .arguments = {{.member = "follow", .optional = true, .option = true, .flag = true},
@@ -358,7 +339,8 @@ const struct ctl_command ctl_commands[] = {
 			.choices = top_kinds,
 			.optional = true,
 			.option = true}},
-	 .print = print_top,
+	 .rows = "ports",
+	 .columns = top_columns,
 	 .summary = "ports that carry most, or wait most for credits"},
 	{.words = "perf errors",
 	 .document = true,
@@ -438,336 +420,3 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "a script that completes weftctl's command line"},
 	{.words = NULL},
 };
-
-static int usage_refuse(char error[CTL_ERROR_SIZE], const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-static int usage_refuse(char error[CTL_ERROR_SIZE], const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(error, CTL_ERROR_SIZE, format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
-void ctl_usage(const struct ctl_command *command, char *usage, size_t size)
-{
-	size_t used = (size_t)snprintf(usage, size, "%s", command->words);
-
-	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
-		const struct ctl_argument *argument = &command->arguments[i];
-
-		if (used < size)
-			used += (size_t)snprintf(
-				usage + used, size - used, " %s%s%s%s%s%s%s",
-				argument->optional ? "[" : "", argument->option ? "--" : "",
-				argument->option ? argument->member : "",
-				argument->option && !argument->flag ? " " : "",
-				argument->flag ? "" : argument->label, argument->many ? "..." : "",
-				argument->optional ? "]" : "");
-	}
-}
-
-/* How many of argv's words are the command's; 0: argv does not call it. */
-static int words_match(const struct ctl_command *command, int argc, char *const *argv)
-{
-	const char *words = command->words;
-	int count = 0;
-
-	while (*words) {
-		size_t size = strcspn(words, " ");
-
-		if (count == argc || strlen(argv[count]) != size ||
-		    memcmp(argv[count], words, size) != 0)
-			return 0;
-		words += size + (words[size] == ' ');
-		count++;
-	}
-	return count;
-}
-
-bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv)
-{
-	const char *words = command->words;
-
-	for (int i = 0; i < argc && *words; i++) {
-		size_t size = strcspn(words, " ");
-
-		if (strlen(argv[i]) != size || memcmp(argv[i], words, size) != 0)
-			return false;
-		words += size + (words[size] == ' ');
-	}
-	return true;
-}
-
-/* The commands that begin with these words, quoted; none: an empty text. */
-static void list_beginning(int argc, char *const *argv, char *known, size_t room)
-{
-	size_t used = 0;
-
-	*known = '\0';
-	for (const struct ctl_command *command = ctl_commands; command->words; command++)
-		if (used < room && ctl_concerns(command, argc, argv))
-			used += (size_t)snprintf(known + used, room - used, "%s\"%s\"",
-						 used ? ", " : "", command->words);
-}
-
-/* Of the commands that begin with the first words that are right the one that goes on most like
- * this. */
-static const char *nearest_command(struct suggest suggest, const char *words, size_t right)
-{
-	const char *nearest = NULL, *best = NULL;
-
-	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		if (strncmp(command->words, words, right) != 0)
-			continue;
-		suggest_try(&suggest, command->words + right);
-		nearest = suggest.best != best ? command->words : nearest;
-		best = suggest.best;
-	}
-	return nearest;
-}
-
-/* Where the first words are right the others have to be like those behind them by themselves: who
- * wants to "partition create" is not told of "partition remove". */
-static const char *nearest_behind(const char *words, size_t right)
-{
-	struct suggest suggest = suggest_for(words + right);
-
-	if (right)
-		suggest.distance = strlen(words + right) / 2 + 1;
-	return nearest_command(suggest, words, right);
-}
-
-/* The same of words that may begin with what they should end with: "show node". Little else may be
- * wrong with them. */
-static const char *nearest_turned(const char *words)
-{
-	size_t first = strcspn(words, " ");
-	char turned[WORDS_SIZE + 1];
-	struct suggest suggest;
-
-	if (!words[first])
-		return NULL;
-	snprintf(turned, sizeof(turned), "%s %.*s", words + first + 1, (int)first, words);
-	suggest = suggest_for(turned);
-	if (suggest.distance > TURNED_DISTANCE)
-		suggest.distance = TURNED_DISTANCE;
-	return nearest_command(suggest, turned, 0);
-}
-
-/* Of the first words of commands the nearest, put into group; false: none is near. */
-static bool nearest_group(const char *word, char group[WORDS_SIZE])
-{
-	struct suggest suggest = suggest_for(word);
-	char first[WORDS_SIZE];
-
-	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		unsigned distance = suggest.distance;
-
-		snprintf(first, sizeof(first), "%.*s", (int)strcspn(command->words, " "),
-			 command->words);
-		suggest_try(&suggest, first);
-		if (suggest.distance < distance)
-			memcpy(group, first, sizeof(first));
-	}
-	return suggest.best;
-}
-
-/* Words that are right may begin some commands. Where none is like them, the last may be arguments.
- */
-int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
-{
-	int count = argc < WORDS_MAX ? argc : WORDS_MAX;
-	char words[WORDS_SIZE] = "", beginning[WORDS_SIZE], group[WORDS_SIZE];
-	char known[CTL_ERROR_SIZE];
-	const char *nearest = NULL;
-	size_t size[WORDS_MAX + 1] = {0};
-
-	for (int i = 0; i < count; i++)
-		size[i + 1] =
-			size[i] + (size_t)snprintf(words + size[i], sizeof(words) - size[i],
-						   "%s%.*s", i ? " " : "",
-						   (int)(sizeof(words) / WORDS_MAX) - 2, argv[i]);
-	for (int i = count; i && !nearest; i--) {
-		size_t right = 0; /* bytes of the words that begin commands, and the blank */
-
-		list_beginning(i, argv, known, sizeof(known));
-		if (*known)
-			return usage_refuse(error, "unknown command \"%s\"; there is %s", words,
-					    known);
-		snprintf(beginning, sizeof(beginning), "%.*s", (int)size[i], words);
-		for (int j = i; --j && !*known;) {
-			list_beginning(j, argv, known, sizeof(known));
-			right = *known ? size[j] + 1 : 0;
-		}
-		nearest = nearest_behind(beginning, right);
-		if (!nearest && !right)
-			nearest = nearest_turned(beginning);
-	}
-	if (nearest)
-		return usage_refuse(error, "unknown command \"%s\"; did you mean \"%s\"?", words,
-				    nearest);
-	if (nearest_group(beginning, group)) {
-		list_beginning(1, (char *const[]){group}, known, sizeof(known));
-		return usage_refuse(error, "unknown command \"%s\"; there is %s", words, known);
-	}
-	return usage_refuse(error, "unknown command \"%s\"; --help lists the commands", words);
-}
-
-static bool is_choice(const struct ctl_argument *argument, const char *word)
-{
-	for (const char *const *choice = argument->choices; choice && *choice; choice++) {
-		if (!strcmp(*choice, word))
-			return true;
-	}
-	return !argument->choices;
-}
-
-/* One word for an argument. */
-static int argument_take(const struct ctl_argument *argument, const char *value, const char *usage,
-			 json_t *request, char error[CTL_ERROR_SIZE])
-{
-	char near[16];
-
-	if (!is_choice(argument, value))
-		return usage_refuse(error, "\"%.40s\" is not %s: weftctl %s", value,
-				    argument->label, usage);
-	if (argument->good && !argument->good(value)) {
-		bool meant = argument->meant && argument->meant(value, near, sizeof(near));
-
-		return usage_refuse(error, "\"%.40s\" is not %s%s%s%s", value, argument->what,
-				    meant ? "; did you mean " : "", meant ? near : "",
-				    meant ? "?" : "");
-	}
-	if (argument->many) {
-		json_t *list = json_object_get(request, argument->member);
-
-		if (!list && json_object_set_new(request, argument->member, json_array()) == 0)
-			list = json_object_get(request, argument->member);
-		if (json_array_append_new(list, json_string(value)))
-			return usage_refuse(error, "%s is no UTF-8 text", argument->label);
-	} else if (json_object_set_new(request, argument->member,
-				       argument->flag ? json_true() : json_string(value)))
-		return usage_refuse(error, "%s is no UTF-8 text", argument->label);
-	return 0;
-}
-
-static const struct ctl_argument *find_option(const struct ctl_command *command, const char *name)
-{
-	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		if (command->arguments[i].option && !strcmp(command->arguments[i].member, name))
-			return &command->arguments[i];
-	return NULL;
-}
-
-static bool is_open(const struct ctl_argument *argument, const json_t *request)
-{
-	return !argument->option && (argument->many || !json_object_get(request, argument->member));
-}
-
-/* How many words there is room for; any number of them behind the last. */
-static int words_open(const struct ctl_command *command, const json_t *request)
-{
-	int count = 0;
-
-	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		count += is_open(&command->arguments[i], request) && !command->arguments[i].last;
-	return count;
-}
-
-/* Words of argv that are neither options nor their values. */
-static int words_left(const struct ctl_command *command, int argc, char *const *argv)
-{
-	int words = 0;
-
-	for (int i = 0; i < argc; i++) {
-		bool option = !strncmp(argv[i], "--", 2);
-		const struct ctl_argument *argument =
-			option ? find_option(command, argv[i] + 2) : NULL;
-
-		words += !option;
-		i += argument && !argument->flag;
-	}
-	return words;
-}
-
-/* The next argument that is not given as an option and has no value; NULL: none. An optional one
- * is passed over when there are not words for it and all that follow. */
-static const struct ctl_argument *next_argument(const struct ctl_command *command,
-						const json_t *request, int words)
-{
-	int open = words_open(command, request);
-
-	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		if (is_open(&command->arguments[i], request) &&
-		    (!command->arguments[i].optional || command->arguments[i].last ||
-		     words >= open--))
-			return &command->arguments[i];
-	return NULL;
-}
-
-static int find_missing(const struct ctl_command *command, const json_t *request, const char *usage,
-			char error[CTL_ERROR_SIZE])
-{
-	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
-		const struct ctl_argument *argument = &command->arguments[i];
-
-		if (!argument->optional && !json_object_get(request, argument->member))
-			return usage_refuse(
-				error, "%s%s is missing: weftctl %s", argument->option ? "--" : "",
-				argument->option ? argument->member : argument->label, usage);
-	}
-	return 0;
-}
-
-/* Puts the words behind the command into the request. */
-static int command_take_arguments(const struct ctl_command *command, int argc, char *const *argv,
-				  json_t *request, char error[CTL_ERROR_SIZE])
-{
-	char usage[CTL_ERROR_SIZE / 2];
-	int result = 0;
-
-	ctl_usage(command, usage, sizeof(usage));
-	for (int i = 0; i < argc && !result; i++) {
-		bool option = !strncmp(argv[i], "--", 2);
-		int words = words_left(command, argc - i, argv + i);
-		const struct ctl_argument *argument =
-			option ? find_option(command, argv[i] + 2)
-			       : next_argument(command, request, words);
-
-		if (!argument)
-			return usage_refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i],
-					    usage);
-		if (option && !argument->flag && ++i == argc)
-			return usage_refuse(error, "--%s needs a value: weftctl %s",
-					    argument->member, usage);
-		result = argument_take(argument, argv[i], usage, request, error);
-	}
-	return result ? result : find_missing(command, request, usage, error);
-}
-
-int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, json_t **request,
-	      char error[CTL_ERROR_SIZE])
-{
-	const struct ctl_command *found = ctl_commands;
-	json_t *made;
-	int words = 0;
-
-	if (argc < 1)
-		return usage_refuse(error, "which command? --help lists them");
-	while (found->words && !(words = words_match(found, argc, argv)))
-		found++;
-	if (!found->words)
-		return ctl_explain_unknown(argc, argv, error);
-	made = json_object();
-	json_object_set_new(made, "command", json_string(found->ask ? found->ask : found->words));
-	if (command_take_arguments(found, argc - words, argv + words, made, error)) {
-		json_decref(made);
-		return -EINVAL;
-	}
-	*command = found;
-	*request = made;
-	return 0;
-}

@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "ctl/columns.h"
 #include "lib/control.h"
 
-enum { CTL_ARGUMENTS_MAX = 10, CTL_ERROR_SIZE = 256 };
+enum { CTL_ARGUMENTS_MAX = 10 };
 
 struct ctl_argument {
 	const char *member;		 /* of the request */
@@ -53,6 +54,9 @@ struct ctl_command {
 	/* Replaces *data, which the daemon has answered, by what is shown. -errno and one line in
 	 * error when it cannot. NULL: it is shown as it came. */
 	int (*digest)(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
+	/* The answer is a table with these columns, and print is not called. NULL: no table. */
+	const struct column *columns;
+	const char *rows; /* the member of the answer with the rows; NULL: the answer itself */
 	void (*print)(const json_t *data, FILE *out);
 	bool (*failed)(const json_t *data); /* the answer tells of something wrong: status 1 */
 	const char *summary;

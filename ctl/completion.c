@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Both scripts are a table and some lines that read it. A line of the table has a command, and
- * behind a bar what may follow: choices of its arguments and names of its options. What stands on
- * the command line before the cursor, without our own options, is either the beginning of commands,
- * whose next words are offered, or has a command before it. Where nothing is offered the shell
- * offers files.
+ * `weftctl completion bash|zsh`. Both scripts are a table and some lines that read it. A line of
+ * the table is a command, the words that may follow it (choices of its arguments, names of its
+ * options), and its columns, with bars between them. The words before the cursor, without the
+ * options of weftctl itself, begin commands, whose next words are offered, or they begin with a
+ * command. After -o the columns are offered, also after a comma. Where nothing is offered, the
+ * shell offers files.
  */
-#include "ctl/completion.h"
+#include "ctl/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +15,25 @@
 static const char bash_begin[] =
 	"# Completion of weftctl for bash; made by `weftctl completion bash`.\n"
 	"_weftctl() {\n"
-	"\tlocal offered='' typed='' skip='' word words rest\n"
+	"\tlocal offered='' typed='' skip='' list='' word words rest columns\n"
 	"\n"
 	"\tfor word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
 	"\t\tif [[ $skip ]]; then\n"
 	"\t\t\tskip=''\n"
-	"\t\telif [[ $word == -s ]]; then\n"
-	"\t\t\tskip=1\n"
+	"\t\telif [[ $word == -s || $word == -o || $word == --output ]]; then\n"
+	"\t\t\tskip=$word\n"
 	"\t\telif [[ $word != -* ]]; then\n"
 	"\t\t\ttyped+=\"$word \"\n"
 	"\t\tfi\n"
 	"\tdone\n"
 	"\tCOMPREPLY=()\n"
-	"\t[[ ! $skip ]] || return 0\n"
-	"\twhile IFS='|' read -r words rest; do\n"
-	"\t\tif [[ $typed == \"$words \"* ]]; then\n"
+	"\t[[ $skip != -s ]] || return 0\n"
+	"\tword=${COMP_WORDS[COMP_CWORD]}\n"
+	"\t[[ ! $skip || $word != *,* ]] || list=${word%,*},\n"
+	"\twhile IFS='|' read -r words rest columns; do\n"
+	"\t\tif [[ $typed == \"$words \"* && $skip ]]; then\n"
+	"\t\t\toffered=$columns\n"
+	"\t\telif [[ $typed == \"$words \"* ]]; then\n"
 	"\t\t\toffered+=\" $rest\"\n"
 	"\t\telif [[ \"$words \" == \"$typed\"* ]]; then\n"
 	"\t\t\twords=${words#\"$typed\"}\n"
@@ -37,32 +42,34 @@ static const char bash_begin[] =
 	"\tdone <<'END'\n";
 static const char bash_end[] = "END\n"
 			       "\t[[ $typed ]] || offered+=' --json --help --version -s'\n"
-			       "\tmapfile -t COMPREPLY < <(compgen -W \"$offered\" -- "
-			       "\"${COMP_WORDS[COMP_CWORD]}\" | sort -u)\n"
+			       "\tmapfile -t COMPREPLY < <(compgen -P \"$list\" -W \"$offered\" -- "
+			       "\"${word##*,}\" | sort -u)\n"
 			       "}\n"
 			       "complete -o default -F _weftctl weftctl\n";
 
 static const char zsh_begin[] =
 	"#compdef weftctl\n"
 	"# Completion of weftctl for zsh; made by `weftctl completion zsh`.\n"
-	"local typed='' skip='' word line rest\n"
+	"local typed='' skip='' word line rest columns\n"
 	"local -aU offered\n"
 	"\n"
 	"for word in ${words[2,CURRENT-1]}; do\n"
 	"\tif [[ -n $skip ]]; then\n"
 	"\t\tskip=''\n"
-	"\telif [[ $word == -s ]]; then\n"
-	"\t\tskip=1\n"
+	"\telif [[ $word == -s || $word == -o || $word == --output ]]; then\n"
+	"\t\tskip=$word\n"
 	"\telif [[ $word != -* ]]; then\n"
 	"\t\ttyped+=\"$word \"\n"
 	"\tfi\n"
 	"done\n"
-	"if [[ -n $skip ]]; then\n"
+	"if [[ $skip == -s ]]; then\n"
 	"\t_files\n"
 	"\treturn\n"
 	"fi\n"
-	"while IFS='|' read -r line rest; do\n"
-	"\tif [[ $typed == \"$line \"* ]]; then\n"
+	"while IFS='|' read -r line rest columns; do\n"
+	"\tif [[ $typed == \"$line \"* && -n $skip ]]; then\n"
+	"\t\toffered=(${=columns})\n"
+	"\telif [[ $typed == \"$line \"* ]]; then\n"
 	"\t\toffered+=(${=rest})\n"
 	"\telif [[ \"$line \" == \"$typed\"* ]]; then\n"
 	"\t\tline=${line#\"$typed\"}\n"
@@ -71,9 +78,10 @@ static const char zsh_begin[] =
 	"done <<'END'\n";
 static const char zsh_end[] = "END\n"
 			      "[[ -n $typed ]] || offered+=(--json --help --version -s)\n"
+			      "[[ -z $skip ]] || compset -P '*,'\n"
 			      "compadd -a offered || _files\n";
 
-/* What may stand behind the words of a command. */
+/* The line of a command. */
 static void completion_print_command(const struct ctl_command *command, FILE *out)
 {
 	fprintf(out, "%s|", command->words);
@@ -84,6 +92,10 @@ static void completion_print_command(const struct ctl_command *command, FILE *ou
 			fprintf(out, " --%s", argument->member);
 		for (const char *const *choice = argument->choices; choice && *choice; choice++)
 			fprintf(out, " %s", *choice);
+	}
+	if (command->columns) {
+		fputs(" -o --output --noheadings|", out);
+		columns_list(command->columns, " ", out);
 	}
 	fputc('\n', out);
 }

@@ -3,7 +3,7 @@
  * Writing a dump (dump.h). Each file gets its name when all of it is there, so what stood under
  * that name stays until then. Names of files are ours: the daemon only chooses among them.
  */
-#include "ctl/dump.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
  * where ours is another one it is so on purpose. Everything is read before the first file is
  * written, and no file that is there is written over.
  */
-#include "ctl/import.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "ctl/file.h"
-#include "ctl/table.h"
 #include "ctl/text.h"
 #include "formats/opensm_conf.h"
 #include "lib/mem.h"
@@ -414,30 +413,33 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 	return error;
 }
 
-static void print_fate(const json_t *data, bool taken, FILE *out)
+/* Prints the options that were taken over, or those that were not. */
+static void print_options(const json_t *data, bool taken, FILE *out)
 {
-	static const struct table_column columns[][4] = {
-		{{"NOT TAKEN OVER", TABLE_LEFT}, {"VALUE", TABLE_NAME}, {"WHY", TABLE_LEFT}},
-		{{"TAKEN OVER", TABLE_LEFT},
-		 {"VALUE", TABLE_NAME},
-		 {"AS", TABLE_LEFT},
-		 {"NOTE", TABLE_LEFT}},
+	static const struct column taken_columns[] = {
+		COLUMN("OPENSM", "name", COLUMN_TEXT),
+		COLUMN("VALUE", "value", COLUMN_NAME),
+		COLUMN("WEFT", "ours", COLUMN_TEXT),
+		COLUMN("NOTE", "note", COLUMN_TEXT),
+		{.name = NULL},
 	};
-	struct table *table = table_new(columns[taken], taken ? 4 : 3);
-	const json_t *option;
+	static const struct column left_columns[] = {
+		COLUMN("OPENSM", "name", COLUMN_TEXT),
+		COLUMN("VALUE", "value", COLUMN_NAME),
+		COLUMN("REASON", "note", COLUMN_TEXT),
+		{.name = NULL},
+	};
+	json_t *rows = json_array(), *option;
 	size_t i;
 
 	json_array_foreach (json_object_get(data, "options"), i, option) {
-		if (flag_member(option, "taken") != taken)
-			continue;
-		table_cell(table, "%s", text_member(option, "name"));
-		table_cell(table, "%s", text_member(option, "value"));
-		if (taken)
-			table_cell(table, "%s", text_member(option, "ours"));
-		table_cell(table, "%s", text_member(option, "note"));
+		if (flag_member(option, "taken") == taken)
+			json_array_append(rows, option);
 	}
-	table_print(table, out);
-	table_free(table);
+	fputs(taken ? "Options that were taken over:\n" : "\nOptions that were not taken over:\n",
+	      out);
+	columns_print(taken ? taken_columns : left_columns, NULL, rows, out);
+	json_decref(rows);
 }
 
 void print_opensm(const json_t *data, FILE *out)
@@ -446,9 +448,8 @@ void print_opensm(const json_t *data, FILE *out)
 	const json_t *file;
 	size_t i;
 
-	print_fate(data, true, out);
-	fputc('\n', out);
-	print_fate(data, false, out);
+	print_options(data, true, out);
+	print_options(data, false, out);
 	fprintf(out, "\nOptions that have OpenSM's default are not listed.\nIn %s:",
 		text_member(data, "to"));
 	json_array_foreach (json_object_get(data, "files"), i, file)

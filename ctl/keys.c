@@ -2,14 +2,13 @@
 /*
  * M_Keys for people (keys.h). Keys go to the daemon, from a file of the user's; none comes back.
  */
-#include "ctl/keys.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ctl/file.h"
-#include "ctl/table.h"
 #include "ctl/text.h"
 #include "formats/guid_file.h"
 #include "lib/guid.h"
@@ -17,27 +16,25 @@
 
 enum { ROWS_A_PIECE = 200 };
 
+static char *last_text(const json_t *offender)
+{
+	return mem_printf("%s(%s)", text_member(offender, "method"),
+			  text_member(offender, "attribute"));
+}
+
 static void print_offenders(const json_t *offenders, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"WRONG KEYS", TABLE_RIGHT}, {"FROM", TABLE_LEFT}, {"LID", TABLE_RIGHT},
-		{"LAST", TABLE_LEFT},	     {"AT", TABLE_LEFT},   {"NAME", TABLE_NAME},
+	static const struct column columns[] = {
+		COLUMN("WRONG-KEYS", "count", COLUMN_NUMBER),
+		COLUMN("FROM", "guid", COLUMN_TEXT),
+		COLUMN("LID", "lid", COLUMN_NUMBER),
+		COLUMN_FROM("LAST", last_text, COLUMN_TEXT),
+		COLUMN("AT", "at", COLUMN_TEXT),
+		COLUMN("NAME", "description", COLUMN_NAME),
+		{.name = NULL},
 	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *offender;
-	size_t i;
 
-	json_array_foreach (offenders, i, offender) {
-		table_cell(table, "%lld", number_member(offender, "count"));
-		table_cell(table, "%s", text_member(offender, "guid"));
-		table_cell(table, "%lld", number_member(offender, "lid"));
-		table_cell(table, "%s(%s)", text_member(offender, "method"),
-			   text_member(offender, "attribute"));
-		table_cell(table, "%s", text_member(offender, "at"));
-		table_cell(table, "%s", text_member(offender, "description"));
-	}
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, offenders, out);
 }
 
 void print_keys(const json_t *data, FILE *out)

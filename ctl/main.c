@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@
 #include "lib/suggest.h"
 
 enum { EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
-enum { OPT_JSON = 256, OPT_HELP, OPT_VERSION, OPT_OF_COMMAND };
+enum { OPT_JSON = 256, OPT_NOHEADINGS, OPT_HELP, OPT_VERSION, OPT_OF_COMMAND };
 enum { GROUP_SIZE = 64 };
 enum { OPTIONS_MAX = 32, WORD = 1 /* getopt's, in order */ };
 
@@ -26,6 +27,8 @@ static const char default_socket[] = "/run/weft/control.sock";
 
 static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
+	{"output", required_argument, NULL, 'o'},
+	{"noheadings", no_argument, NULL, OPT_NOHEADINGS},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -34,6 +37,8 @@ static const struct option long_options[] = {
 struct invocation {
 	const char *socket;
 	bool json, help;
+	const char *output; /* names of columns; NULL: all */
+	struct column_choice choice;
 	const struct ctl_command *command;
 	json_t *request;
 };
@@ -96,6 +101,9 @@ static int ctl_print_help(int count, char *const *words)
 	     "\n"
 	     "  -s SOCKET   its control socket; otherwise $WEFT_SOCKET, or /run/weft/control.sock\n"
 	     "  --json      the answer as JSON\n"
+	     "  -o, --output COLUMN[,COLUMN...]\n"
+	     "              only these columns of a list, in this order\n"
+	     "  --noheadings  a list without its line of headings\n"
 	     "  --version   print the version and exit\n"
 	     "  --help      print this and exit; behind a command, of that one\n"
 	     "\n"
@@ -145,7 +153,7 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 	int option, place;
 
 	list_options(options);
-	while ((option = getopt_long(argc, argv, "-:hs:", options, &place)) != -1) {
+	while ((option = getopt_long(argc, argv, "-:hs:o:", options, &place)) != -1) {
 		switch (option) {
 		case WORD:
 			words[(*count)++] = optarg;
@@ -155,6 +163,12 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			break;
 		case OPT_JSON:
 			invocation->json = true;
+			break;
+		case 'o':
+			invocation->output = optarg;
+			break;
+		case OPT_NOHEADINGS:
+			invocation->choice.no_headings = true;
 			break;
 		case OPT_OF_COMMAND:
 			words[(*count)++] = mem_printf("--%s", options[place].name);
@@ -187,6 +201,28 @@ static int plain_words(int count, char *const *words)
 	return plain;
 }
 
+/* Checks -o and --noheadings, which only tables have. Returns 0, or -EINVAL with one line in error.
+ */
+static int choose_columns(struct invocation *invocation, char error[CTL_ERROR_SIZE])
+{
+	const char *option = invocation->output ? "-o" : "--noheadings";
+
+	if (!invocation->output && !invocation->choice.no_headings)
+		return 0;
+	if (!invocation->command->columns) {
+		snprintf(error, CTL_ERROR_SIZE, "%s is for lists: \"%s\" prints no list", option,
+			 invocation->command->words);
+		return -EINVAL;
+	}
+	if (invocation->json) {
+		snprintf(error, CTL_ERROR_SIZE, "%s and --json exclude each other", option);
+		return -EINVAL;
+	}
+	return invocation->output ? columns_choose(invocation->command->columns, invocation->output,
+						   &invocation->choice, error)
+				  : 0;
+}
+
 /* The same of the whole command line. */
 static int ctl_parse_command_line(struct invocation *invocation, int argc, char **argv)
 {
@@ -198,7 +234,8 @@ static int ctl_parse_command_line(struct invocation *invocation, int argc, char 
 	if (status < 0 && (invocation->help || skip))
 		status = ctl_print_help(plain_words(count - skip, words + skip), words + skip);
 	else if (status < 0 &&
-		 ctl_parse(count, words, &invocation->command, &invocation->request, error))
+		 (ctl_parse(count, words, &invocation->command, &invocation->request, error) ||
+		  choose_columns(invocation, error)))
 		status = explain_usage(error);
 	free(words);
 	return status;
@@ -377,6 +414,10 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	if (invocation->json && !command->each) {
 		json_dumpf(*data, stdout, JSON_FORM | JSON_INDENT(2));
 		putchar('\n');
+	} else if (command->columns) {
+		columns_print(command->columns, &invocation->choice,
+			      command->rows ? json_object_get(*data, command->rows) : *data,
+			      stdout);
 	} else if (command->print) {
 		command->print(*data, stdout);
 	}
@@ -452,7 +493,11 @@ static int run_command(const struct invocation *invocation)
 int main(int argc, char **argv)
 {
 	struct invocation invocation = {.socket = socket_path()};
-	int status = ctl_parse_command_line(&invocation, argc, argv);
+	int status;
+
+	/* Names are UTF-8, whatever the user's locale is. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	status = ctl_parse_command_line(&invocation, argc, argv);
 
 	if (status < 0)
 		status = run_command(&invocation);

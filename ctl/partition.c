@@ -3,42 +3,27 @@
  * The tables of partition commands (partition.h). A file goes to the daemon in pieces far smaller
  * than the longest request that it takes.
  */
-#include "ctl/partition.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/table.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
 enum { PIECE_BYTES = 128 * 1024 };
 
-void print_partitions(const json_t *data, FILE *out)
-{
-	static const struct table_column columns[] = {
-		{"P_KEY", TABLE_LEFT},		{"BY", TABLE_LEFT},
-		{"IPOIB", TABLE_LEFT},		{"INDX0", TABLE_LEFT},
-		{"RULES IN FILE", TABLE_RIGHT}, {"AT RUN TIME", TABLE_RIGHT},
-		{"NAME", TABLE_NAME},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *partition;
-	size_t i;
-
-	json_array_foreach (data, i, partition) {
-		table_cell(table, "0x%04llx", number_member(partition, "p_key"));
-		table_cell(table, "%s", text_member(partition, "by"));
-		table_cell(table, "%s", flag_member(partition, "ipoib") ? "yes" : "no");
-		table_cell(table, "%s", flag_member(partition, "indx0") ? "yes" : "no");
-		table_cell(table, "%lld", number_member(partition, "rules"));
-		table_cell(table, "%lld", number_member(partition, "run_time_members"));
-		table_cell(table, "%s", text_member(partition, "name"));
-	}
-	table_print(table, out);
-	table_free(table);
-}
+const struct column partition_columns[] = {
+	COLUMN("P_KEY", "p_key", COLUMN_P_KEY),
+	COLUMN("SOURCE", "by", COLUMN_TEXT),
+	COLUMN("IPOIB", "ipoib", COLUMN_FLAG),
+	COLUMN("INDX0", "indx0", COLUMN_FLAG),
+	COLUMN("FILE-RULES", "rules", COLUMN_NUMBER),
+	COLUMN("RUN-TIME-MEMBERS", "run_time_members", COLUMN_NUMBER),
+	COLUMN("NAME", "name", COLUMN_NAME),
+	{.name = NULL},
+};
 
 int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
 {
@@ -50,27 +35,18 @@ int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_
 
 static void partition_print_ports(const json_t *ports, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"GUID", TABLE_LEFT},	{"MEMBER", TABLE_LEFT}, {"BY", TABLE_LEFT},
-		{"STATUS", TABLE_LEFT}, {"PORT", TABLE_RIGHT},	{"NODE", TABLE_NAME},
+	static const struct column columns[] = {
+		COLUMN("GUID", "guid", COLUMN_TEXT),
+		COLUMN("MEMBERSHIP", "membership", COLUMN_TEXT),
+		COLUMN("SOURCE", "by", COLUMN_TEXT),
+		COLUMN("STATUS", "status", COLUMN_TEXT),
+		COLUMN("PORT", "port", COLUMN_NUMBER),
+		COLUMN("NODE", "description", COLUMN_NAME),
+		{.name = NULL},
 	};
-	struct table *table;
-	const json_t *port;
-	size_t i;
 
-	if (!json_array_size(ports))
-		return;
-	table = table_new(columns, ARRAY_SIZE(columns));
-	json_array_foreach (ports, i, port) {
-		table_cell(table, "%s", text_member(port, "guid"));
-		table_cell(table, "%s", text_member(port, "membership"));
-		table_cell(table, "%s", text_member(port, "by"));
-		table_cell(table, "%s", text_member(port, "status"));
-		table_cell(table, "%lld", number_member(port, "port"));
-		table_cell(table, "%s", text_member(port, "description"));
-	}
-	table_print(table, out);
-	table_free(table);
+	if (json_array_size(ports))
+		columns_print(columns, NULL, ports, out);
 }
 
 void print_partition(const json_t *data, FILE *out)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The tables of lists and of paths, and the sweep; print_status() has a file of its own. */
-#include "ctl/print.h"
+#include "ctl/handlers.h"
 
 #include <string.h>
 
-#include "ctl/table.h"
 #include "ctl/text.h"
-#include "lib/mem.h"
 
 static void print_sweep_changes(const json_t *data, FILE *out)
 {
@@ -41,111 +39,61 @@ void print_sweep(const json_t *data, FILE *out)
 		fprintf(out, "%s\n", summary);
 }
 
-void print_nodes(const json_t *data, FILE *out)
-{
-	static const struct table_column columns[] = {
-		{"GUID", TABLE_LEFT},	{"TYPE", TABLE_LEFT},	 {"LID", TABLE_RIGHT},
-		{"PORTS", TABLE_RIGHT}, {"ACTIVE", TABLE_RIGHT}, {"DESCRIPTION", TABLE_NAME},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *node;
-	size_t i;
+const struct column node_columns[] = {
+	COLUMN("GUID", "guid", COLUMN_TEXT),
+	COLUMN("TYPE", "type", COLUMN_TEXT),
+	COLUMN("LID", "lid", COLUMN_NUMBER),
+	COLUMN("PORTS", "ports", COLUMN_NUMBER),
+	COLUMN("ACTIVE", "active", COLUMN_NUMBER),
+	COLUMN("DESCRIPTION", "description", COLUMN_NAME),
+	{.name = NULL},
+};
 
-	json_array_foreach (data, i, node) {
-		table_cell(table, "%s", text_member(node, "guid"));
-		table_cell(table, "%s", text_member(node, "type"));
-		table_cell(table, "%lld", number_member(node, "lid"));
-		table_cell(table, "%lld", number_member(node, "ports"));
-		table_cell(table, "%lld", number_member(node, "active"));
-		table_cell(table, "%s", text_member(node, "description"));
-	}
-	table_print(table, out);
-	table_free(table);
-}
+const struct column log_columns[] = {
+	COLUMN("COMPONENT", "room", COLUMN_TEXT),
+	COLUMN("LEVEL", "level", COLUMN_TEXT),
+	{.name = NULL},
+};
 
-void print_log_levels(const json_t *data, FILE *out)
-{
-	static const struct table_column columns[] = {{"ROOM", TABLE_LEFT}, {"LEVEL", TABLE_LEFT}};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *room;
-	size_t i;
+const struct column link_columns[] = {
+	COLUMN("FROM-GUID", "from.guid", COLUMN_TEXT),
+	COLUMN("FROM", "from", COLUMN_NODE),
+	COLUMN("FROM-LID", "from.lid", COLUMN_NUMBER),
+	COLUMN("FROM-PORT", "from.port", COLUMN_NUMBER),
+	COLUMN("TO-GUID", "to.guid", COLUMN_TEXT),
+	COLUMN("TO", "to", COLUMN_NODE),
+	COLUMN("TO-LID", "to.lid", COLUMN_NUMBER),
+	COLUMN("TO-PORT", "to.port", COLUMN_NUMBER),
+	COLUMN("STATE", "state", COLUMN_TEXT),
+	COLUMN("SPEED", "width_speed", COLUMN_TEXT),
+	COLUMN("MTU", "mtu", COLUMN_NUMBER),
+	{.name = NULL},
+};
 
-	json_array_foreach (json_object_get(data, "rooms"), i, room) {
-		table_cell(table, "%s", text_member(room, "room"));
-		table_cell(table, "%s", text_member(room, "level"));
-	}
-	table_print(table, out);
-	table_free(table);
-}
-
-static void link_end_cells(struct table *table, const json_t *end)
-{
-	table_cell(table, "%s", text_member(end, "guid"));
-	table_cell(table, "%s", text_name(end));
-	table_cell(table, "%lld", number_member(end, "lid"));
-	table_cell(table, "%lld", number_member(end, "port"));
-}
-
-void print_links(const json_t *data, FILE *out)
-{
-	static const struct table_column columns[] = {
-		{"FROM GUID", TABLE_LEFT}, {"FROM", TABLE_NAME},    {"LID", TABLE_RIGHT},
-		{"PORT", TABLE_RIGHT},	   {"TO GUID", TABLE_LEFT}, {"TO", TABLE_NAME},
-		{"LID", TABLE_RIGHT},	   {"PORT", TABLE_RIGHT},   {"STATE", TABLE_LEFT},
-		{"SPEED", TABLE_LEFT},	   {"MTU", TABLE_RIGHT},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *link;
-	size_t i;
-
-	json_array_foreach (data, i, link) {
-		link_end_cells(table, json_object_get(link, "from"));
-		link_end_cells(table, json_object_get(link, "to"));
-		table_cell(table, "%s", text_member(link, "state"));
-		table_cell(table, "%s", text_member(link, "width_speed"));
-		table_cell(table, "%lld", number_member(link, "mtu"));
-	}
-	table_print(table, out);
-	table_free(table);
-}
-
-/* A number of a hop; a host at an end of the path has not all of them. */
-static void hop_cell(struct table *table, const json_t *hop, const char *name)
-{
-	if (json_is_integer(json_object_get(hop, name)))
-		table_cell(table, "%lld", number_member(hop, name));
-	else
-		table_cell(table, "-");
-}
-
+/* A host at an end of the path has no number of some columns. */
 void print_route(const json_t *data, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"HOP", TABLE_RIGHT}, {"IN", TABLE_RIGHT},  {"OUT", TABLE_RIGHT},
-		{"VL", TABLE_RIGHT},  {"LID", TABLE_RIGHT}, {"GUID", TABLE_LEFT},
-		{"NODE", TABLE_NAME},
+	static const struct column columns[] = {
+		COLUMN("HOP", "hop", COLUMN_NUMBER),	  COLUMN("IN", "in_port", COLUMN_NUMBER),
+		COLUMN("OUT", "out_port", COLUMN_NUMBER), COLUMN("VL", "vl", COLUMN_NUMBER),
+		COLUMN("LID", "lid", COLUMN_NUMBER),	  COLUMN("GUID", "guid", COLUMN_TEXT),
+		COLUMN("NODE", NULL, COLUMN_NODE),	  {.name = NULL},
 	};
 	const json_t *src = json_object_get(data, "src"), *dst = json_object_get(data, "dst");
-	const json_t *hops = json_object_get(data, "hops"), *hop;
-	struct table *table;
+	json_t *rows = json_array(), *hop;
 	size_t i;
 
 	fprintf(out, "from %s (LID %lld) to %s (LID %lld)\n", text_name(src),
 		number_member(src, "lid"), text_name(dst), number_member(dst, "lid"));
-	if (json_equal(src, dst)) {
-		fputs("this is the same node: nothing leaves it\n", out);
-		return;
+	json_array_foreach (json_object_get(data, "hops"), i, hop) {
+		json_t *row = json_copy(hop);
+
+		json_object_set_new(row, "hop", json_integer((json_int_t)i));
+		json_array_append_new(rows, row);
 	}
-	table = table_new(columns, ARRAY_SIZE(columns));
-	json_array_foreach (hops, i, hop) {
-		table_cell(table, "%zu", i);
-		hop_cell(table, hop, "in_port");
-		hop_cell(table, hop, "out_port");
-		hop_cell(table, hop, "vl");
-		table_cell(table, "%lld", number_member(hop, "lid"));
-		table_cell(table, "%s", text_member(hop, "guid"));
-		table_cell(table, "%s", text_name(hop));
-	}
-	table_print(table, out);
-	table_free(table);
+	if (json_equal(src, dst))
+		fputs("source and destination are the same node\n", out);
+	else
+		columns_print(columns, NULL, rows, out);
+	json_decref(rows);
 }

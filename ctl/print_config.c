@@ -1,36 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Options as a table; changes as a line each, those that wait for a restart with a word on it. */
-#include "ctl/print_config.h"
+#include "ctl/handlers.h"
 
 #include <string.h>
 
-#include "ctl/table.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-void print_options(const json_t *data, FILE *out)
+static char *default_text(const json_t *option)
 {
-	static const struct table_column columns[] = {
-		{"OPTION", TABLE_LEFT},
-		{"CHANGED BY", TABLE_LEFT},
-		{"VALUE", TABLE_NAME},
-		{"DEFAULT", TABLE_NAME},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *option;
-	size_t i;
-
-	json_array_foreach (data, i, option) {
-		table_cell(table, "%s", text_member(option, "name"));
-		table_cell(table, "%s", text_member(option, "effect"));
-		table_cell(table, "%s", text_member(option, "value"));
-		table_cell(table, "%s",
-			   flag_member(option, "is_default") ? "="
-							     : text_member(option, "default"));
-	}
-	table_print(table, out);
-	table_free(table);
+	return mem_strdup(flag_member(option, "is_default") ? "=" : text_member(option, "default"));
 }
+
+const struct column option_columns[] = {
+	COLUMN("OPTION", "name", COLUMN_TEXT),
+	COLUMN("APPLIED-BY", "effect", COLUMN_TEXT),
+	COLUMN("VALUE", "value", COLUMN_NAME),
+	COLUMN_FROM("DEFAULT", default_text, COLUMN_NAME),
+	{.name = NULL},
+};
 
 static void print_config_changes(const json_t *data, FILE *out)
 {

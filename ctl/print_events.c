@@ -2,7 +2,7 @@
 /* One line for each event, as soon as it comes: so columns have fixed widths. */
 #include <time.h>
 
-#include "ctl/print.h"
+#include "ctl/handlers.h"
 #include "ctl/text.h"
 
 /* Local time, as journalctl shows it; JSON has seconds since 1970. */

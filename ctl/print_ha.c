@@ -3,42 +3,37 @@
  * now. */
 #include <string.h>
 
-#include "ctl/print.h"
-#include "ctl/table.h"
+#include "ctl/handlers.h"
 #include "ctl/text.h"
+#include "lib/mem.h"
+
+static char *last_seen_text(const json_t *standby)
+{
+	char span[TEXT_SPAN_SIZE];
+
+	return mem_printf("%s ago", text_span(1000 * number_member(standby, "heard_ms"), span));
+}
 
 static void print_standbys(const json_t *standbys, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"STANDBY", TABLE_LEFT}, {"ADDRESS", TABLE_LEFT}, {"ROLE", TABLE_LEFT},
-		{"STATE", TABLE_LEFT},	 {"LAG", TABLE_RIGHT},	  {"TABLES", TABLE_RIGHT},
-		{"HEARD", TABLE_RIGHT},	 {"STORE", TABLE_LEFT},
+	static const struct column columns[] = {
+		COLUMN("STANDBY", "guid", COLUMN_TEXT),
+		COLUMN("ADDRESS", "address", COLUMN_TEXT),
+		COLUMN("ROLE", "role", COLUMN_TEXT),
+		COLUMN("STATE", "state", COLUMN_TEXT),
+		COLUMN("LAG", "lag", COLUMN_NUMBER),
+		COLUMN("TABLES", "tables", COLUMN_NUMBER),
+		COLUMN_FROM("LAST-SEEN", last_seen_text, COLUMN_NUMBER),
+		COLUMN("STORE", "store", COLUMN_TEXT),
+		{.name = NULL},
 	};
-	struct table *table;
-	const json_t *standby;
-	size_t i;
 
 	if (!json_array_size(standbys)) {
 		fputs("Standbys    none\n", out);
 		return;
 	}
-	table = table_new(columns, sizeof(columns) / sizeof(columns[0]));
-	json_array_foreach (standbys, i, standby) {
-		char span[TEXT_SPAN_SIZE];
-
-		table_cell(table, "%s", text_member(standby, "guid"));
-		table_cell(table, "%s", text_member(standby, "address"));
-		table_cell(table, "%s", text_member(standby, "role"));
-		table_cell(table, "%s", text_member(standby, "state"));
-		table_cell(table, "%lld", number_member(standby, "lag"));
-		table_cell(table, "%lld", number_member(standby, "tables"));
-		table_cell(table, "%s ago",
-			   text_span(1000 * number_member(standby, "heard_ms"), span));
-		table_cell(table, "%s", text_member(standby, "store"));
-	}
 	fputc('\n', out);
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, standbys, out);
 }
 
 static void print_master(const json_t *master, FILE *out)

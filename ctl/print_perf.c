@@ -4,12 +4,11 @@
  * programs, so it is the same with --json, and what came before a failure has been written: whoever
  * keeps it looks at the status.
  */
-#include "ctl/print_perf.h"
+#include "ctl/handlers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/table.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
@@ -32,54 +31,48 @@ static const char *rate_text(const json_t *rates, const char *name, const char *
 	return text;
 }
 
-static void rate_cell(struct table *table, const json_t *rates, const char *name, const char *unit)
+static char *rate_of(const json_t *port, const char *name, const char *unit)
 {
 	char text[RATE_SIZE];
 
-	table_cell(table, "%s", rate_text(rates, name, unit, text));
+	return mem_strdup(rate_text(json_object_get(port, "rates"), name, unit, text));
 }
 
-static void peer_cells(struct table *table, const json_t *peer)
+static char *xmit_text(const json_t *port)
 {
-	bool known = json_is_object(peer);
-
-	table_cell(table, "%s", known ? text_name(peer) : "-");
-	if (known)
-		table_cell(table, "%lld", number_member(peer, "port"));
-	else
-		table_cell(table, "-");
+	return rate_of(port, "xmit_bytes", "B/s");
 }
 
-void print_top(const json_t *data, FILE *out)
+static char *rcv_text(const json_t *port)
 {
-	static const struct table_column columns[] = {
-		{"NODE", TABLE_NAME},	   {"PORT", TABLE_RIGHT},    {"SENDS", TABLE_RIGHT},
-		{"RECEIVES", TABLE_RIGHT}, {"USED", TABLE_RIGHT},    {"WAITS", TABLE_RIGHT},
-		{"LINK", TABLE_LEFT},	   {"LEADS TO", TABLE_NAME}, {"PORT", TABLE_RIGHT},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *row;
-	size_t i;
-
-	json_array_foreach (json_object_get(data, "ports"), i, row) {
-		const json_t *rates = json_object_get(row, "rates");
-		const json_t *used = json_object_get(rates, "utilization");
-
-		table_cell(table, "%s", text_name(row));
-		table_cell(table, "%lld", number_member(row, "port"));
-		rate_cell(table, rates, "xmit_bytes", "B/s");
-		rate_cell(table, rates, "rcv_bytes", "B/s");
-		if (json_is_number(used))
-			table_cell(table, "%.1f %%", json_number_value(used));
-		else
-			table_cell(table, "-");
-		rate_cell(table, rates, "xmit_wait", "ticks/s");
-		table_cell(table, "%s", text_member(rates, "width_speed"));
-		peer_cells(table, json_object_get(row, "peer"));
-	}
-	table_print(table, out);
-	table_free(table);
+	return rate_of(port, "rcv_bytes", "B/s");
 }
+
+static char *wait_text(const json_t *port)
+{
+	return rate_of(port, "xmit_wait", "ticks/s");
+}
+
+static char *used_text(const json_t *port)
+{
+	const json_t *used = json_object_get(json_object_get(port, "rates"), "utilization");
+
+	return json_is_number(used) ? mem_printf("%.1f %%", json_number_value(used))
+				    : mem_strdup("-");
+}
+
+const struct column top_columns[] = {
+	COLUMN("NODE", NULL, COLUMN_NODE),
+	COLUMN("PORT", "port", COLUMN_NUMBER),
+	COLUMN_FROM("XMIT", xmit_text, COLUMN_NUMBER),
+	COLUMN_FROM("RCV", rcv_text, COLUMN_NUMBER),
+	COLUMN_FROM("USED", used_text, COLUMN_NUMBER),
+	COLUMN_FROM("XMIT-WAIT", wait_text, COLUMN_NUMBER),
+	COLUMN("SPEED", "rates.width_speed", COLUMN_TEXT),
+	COLUMN("PEER", "peer", COLUMN_NODE),
+	COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER),
+	{.name = NULL},
+};
 
 static bool names(const json_t *array, const char *name)
 {
@@ -92,61 +85,54 @@ static bool names(const json_t *array, const char *name)
 	return false;
 }
 
-/* A line for each counter: marked are those that rose at the last read, and those that are full. */
+/* A row for each counter: RISING marks those that rose at the last read, a + those that are full.
+ */
 static void perf_print_ports(const json_t *ports, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"NODE", TABLE_NAME},	{"PORT", TABLE_RIGHT}, {"COUNTER", TABLE_LEFT},
-		{"TOTAL", TABLE_RIGHT}, {"RISES", TABLE_LEFT}, {"LEADS TO", TABLE_NAME},
-		{"PORT", TABLE_RIGHT},
+	static const struct column columns[] = {
+		COLUMN("NODE", NULL, COLUMN_NODE),
+		COLUMN("PORT", "port", COLUMN_NUMBER),
+		COLUMN("COUNTER", "counter", COLUMN_TEXT),
+		COLUMN("TOTAL", "total", COLUMN_NUMBER),
+		COLUMN("RISING", "rising", COLUMN_FLAG),
+		COLUMN("PEER", "peer", COLUMN_NODE),
+		COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER),
+		{.name = NULL},
 	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	json_t *row, *value;
+	json_t *rows = json_array(), *port, *value;
 	const char *name;
 	size_t i;
 
-	json_array_foreach (ports, i, row) {
-		json_object_foreach (json_object_get(row, "counters"), name, value) {
-			char clean[64];
+	json_array_foreach (ports, i, port) {
+		json_object_foreach (json_object_get(port, "counters"), name, value) {
+			json_t *row = json_copy(port);
+			bool full = names(json_object_get(port, "full"), name);
 
-			snprintf(clean, sizeof(clean), "%s", name);
-			text_clean(clean);
-			table_cell(table, "%s", text_name(row));
-			table_cell(table, "%lld", number_member(row, "port"));
-			table_cell(table, "%s", clean);
-			table_cell(table, "%lld%s", (long long)json_integer_value(value),
-				   names(json_object_get(row, "full"), name) ? "+" : "");
-			table_cell(table, "%s",
-				   names(json_object_get(row, "rose"), name) ? "yes" : "no");
-			peer_cells(table, json_object_get(row, "peer"));
+			json_object_set_new(row, "counter", json_string(name));
+			text_make_printable(json_object_get(row, "counter"));
+			json_object_set_new(row, "total",
+					    json_sprintf("%lld%s",
+							 (long long)json_integer_value(value),
+							 full ? "+" : ""));
+			json_object_set_new(
+				row, "rising",
+				json_boolean(names(json_object_get(port, "rose"), name)));
+			json_array_append_new(rows, row);
 		}
 	}
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, rows, out);
+	json_decref(rows);
 }
 
-static void print_slow_links(const json_t *links, FILE *out)
-{
-	static const struct table_column columns[] = {
-		{"LINK", TABLE_LEFT},  {"COULD BE", TABLE_LEFT}, {"FROM", TABLE_NAME},
-		{"PORT", TABLE_RIGHT}, {"TO", TABLE_NAME},	 {"PORT", TABLE_RIGHT},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *link;
-	size_t i;
-
-	json_array_foreach (links, i, link) {
-		const json_t *from = json_object_get(link, "from");
-
-		table_cell(table, "%s", text_member(link, "width_speed"));
-		table_cell(table, "%s", text_member(link, "could"));
-		table_cell(table, "%s", text_name(from));
-		table_cell(table, "%lld", number_member(from, "port"));
-		peer_cells(table, json_object_get(link, "to"));
-	}
-	table_print(table, out);
-	table_free(table);
-}
+static const struct column slow_link_columns[] = {
+	COLUMN("SPEED", "width_speed", COLUMN_TEXT),
+	COLUMN("POSSIBLE", "could", COLUMN_TEXT),
+	COLUMN("FROM", "from", COLUMN_NODE),
+	COLUMN("FROM-PORT", "from.port", COLUMN_NUMBER),
+	COLUMN("TO", "to", COLUMN_NODE),
+	COLUMN("TO-PORT", "to.port", COLUMN_NUMBER),
+	{.name = NULL},
+};
 
 /* An empty list has no part. */
 int errors_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
@@ -167,7 +153,7 @@ void print_errors(const json_t *data, FILE *out)
 	fputs("Ports that have counted errors:\n", out);
 	perf_print_ports(json_object_get(data, "ports"), out);
 	fputs("\nLinks that are slower or narrower than both ends can:\n", out);
-	print_slow_links(json_object_get(data, "links"), out);
+	columns_print(slow_link_columns, NULL, json_object_get(data, "links"), out);
 }
 
 static void print_all(const json_t *counters, const char *heading, FILE *out)

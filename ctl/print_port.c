@@ -2,8 +2,7 @@
 /* A node and ports for people. */
 #include <string.h>
 
-#include "ctl/print.h"
-#include "ctl/table.h"
+#include "ctl/handlers.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
@@ -18,84 +17,44 @@ int node_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]
 	return 0;
 }
 
-static void number_cell(struct table *table, const json_t *row, const char *name)
+/* The state, and the reason why a port is down. */
+static char *state_text(const json_t *port)
 {
-	if (json_is_integer(json_object_get(row, name)))
-		table_cell(table, "%lld", number_member(row, name));
-	else
-		table_cell(table, "-");
+	bool disabled = flag_member(port, "disabled");
+	bool by_others = !disabled && !strcmp(text_member(port, "physical"), "Disabled");
+
+	return mem_printf("%s%s", text_member(port, "state"),
+			  disabled    ? " (disabled)"
+			  : by_others ? " (disabled by others)"
+				      : "");
 }
 
-/* The state, and what keeps a port down. */
-static void state_cell(struct table *table, const json_t *port)
+/* The port GUID of an end port, which partitions need; of a switch's port, the GUID of the switch.
+ */
+static char *guid_text_of(const json_t *port)
 {
-	const char *state = text_member(port, "state");
-
-	if (flag_member(port, "disabled"))
-		table_cell(table, "%s (disabled)", state);
-	else if (!strcmp(text_member(port, "physical"), "Disabled"))
-		table_cell(table, "%s (disabled by others)", state);
-	else
-		table_cell(table, "%s", state);
+	return mem_strdup(
+		text_member(port, json_object_get(port, "port_guid") ? "port_guid" : "guid"));
 }
 
-static void port_cells(struct table *table, const json_t *port)
-{
-	const json_t *peer = json_object_get(port, "peer");
+#define PORT_COLUMNS                                                                              \
+	COLUMN("PORT", "port", COLUMN_NUMBER), COLUMN_FROM("STATE", state_text, COLUMN_TEXT),     \
+		COLUMN("SPEED", "width_speed", COLUMN_TEXT), COLUMN("MTU", "mtu", COLUMN_NUMBER), \
+		COLUMN("LID", "lid", COLUMN_NUMBER), COLUMN("PEER", "peer", COLUMN_NODE),         \
+		COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER)
 
-	number_cell(table, port, "port");
-	state_cell(table, port);
-	table_cell(table, "%s", text_member(port, "width_speed"));
-	number_cell(table, port, "mtu");
-	number_cell(table, port, "lid");
-	table_cell(table, "%s", peer ? text_name(peer) : "-");
-	number_cell(table, peer, "port");
-}
-
-#define PORT_COLUMNS                                                                               \
-	{"PORT", TABLE_RIGHT}, {"STATE", TABLE_LEFT}, {"SPEED", TABLE_LEFT}, {"MTU", TABLE_RIGHT}, \
-		{"LID", TABLE_RIGHT}, {"LEADS TO", TABLE_NAME},                                    \
-	{                                                                                          \
-		"PORT", TABLE_RIGHT                                                                \
-	}
-
-/* An end port goes by its own GUID, which partitions ask for, a switch's port by that of the
- * switch. */
-void print_ports(const json_t *data, FILE *out)
-{
-	static const struct table_column columns[] = {
-		{"GUID", TABLE_LEFT}, {"NODE", TABLE_NAME}, PORT_COLUMNS};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *port;
-	size_t i;
-
-	json_array_foreach (data, i, port) {
-		table_cell(table, "%s",
-			   text_member(port,
-				       json_object_get(port, "port_guid") ? "port_guid" : "guid"));
-		table_cell(table, "%s", text_name(port));
-		port_cells(table, port);
-	}
-	table_print(table, out);
-	table_free(table);
-}
+const struct column port_columns[] = {COLUMN_FROM("GUID", guid_text_of, COLUMN_TEXT),
+				      COLUMN("NODE", NULL, COLUMN_NODE),
+				      PORT_COLUMNS,
+				      {.name = NULL}};
 
 static void print_own_ports(const json_t *ports, FILE *out)
 {
-	static const struct table_column columns[] = {{"PORT GUID", TABLE_LEFT}, PORT_COLUMNS};
+	static const struct column columns[] = {
+		COLUMN("PORT-GUID", "port_guid", COLUMN_TEXT), PORT_COLUMNS, {.name = NULL}};
 	bool have_guids = json_object_get(json_array_get(ports, 0), "port_guid");
-	size_t left_out = have_guids ? 0 : 1;
-	struct table *table = table_new(columns + left_out, ARRAY_SIZE(columns) - left_out);
-	const json_t *port;
-	size_t i;
 
-	json_array_foreach (ports, i, port) {
-		if (have_guids)
-			table_cell(table, "%s", text_member(port, "port_guid"));
-		port_cells(table, port);
-	}
-	table_print(table, out);
-	table_free(table);
+	columns_print(have_guids ? columns : columns + 1, NULL, ports, out);
 }
 
 void print_node(const json_t *data, FILE *out)

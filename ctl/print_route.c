@@ -5,12 +5,9 @@
  */
 #include <string.h>
 
-#include "ctl/print.h"
-#include "ctl/table.h"
+#include "ctl/handlers.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
-
-enum { COLUMNS_MAX = 2 };
 
 static double real_member(const json_t *object, const char *name)
 {
@@ -137,74 +134,72 @@ static const struct {
 	{"length:     paths longer than need be", "stretch", "longer", false},
 };
 
-static void quality_print_figures(const json_t *const *sets, unsigned count,
-				  const struct table_column *columns, FILE *out)
+/* Prints a column of figures for each set, whose names the columns have as members. */
+static void quality_print_figures(const json_t *const *sets, const struct column *columns,
+				  FILE *out)
 {
-	struct table *table = table_new(columns, count + 1);
+	json_t *rows = json_array();
 
 	for (size_t i = 0; i < ARRAY_SIZE(quality_rows); i++) {
-		table_cell(table, "%s", quality_rows[i].title);
-		for (unsigned set = 0; set < count; set++) {
-			const json_t *part =
-				quality_rows[i].part
-					? json_object_get(sets[set], quality_rows[i].part)
-					: sets[set];
+		json_t *row = json_pack("{s:s}", "quality", quality_rows[i].title);
+		const char *part = quality_rows[i].part, *member = quality_rows[i].member;
 
-			if (quality_rows[i].real)
-				table_cell(table, "%.3f",
-					   real_member(part, quality_rows[i].member));
-			else
-				table_cell(table, "%lld",
-					   number_member(part, quality_rows[i].member));
+		for (size_t set = 0; columns[set + 1].name; set++) {
+			const json_t *figures = part ? json_object_get(sets[set], part) : sets[set];
+
+			json_object_set_new(row, columns[set + 1].member,
+					    quality_rows[i].real
+						    ? json_real(real_member(figures, member))
+						    : json_integer(number_member(figures, member)));
 		}
+		json_array_append_new(rows, row);
 	}
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, rows, out);
+	json_decref(rows);
 }
 
 static void print_levels(const json_t *levels, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"LEVEL", TABLE_RIGHT}, {"WAY", TABLE_LEFT},   {"LINKS", TABLE_RIGHT},
-		{"LEAST", TABLE_RIGHT}, {"MEAN", TABLE_RIGHT}, {"MOST", TABLE_RIGHT},
+	static const struct column columns[] = {
+		COLUMN("LEVEL", "level", COLUMN_NUMBER),
+		COLUMN("DIRECTION", "direction", COLUMN_TEXT),
+		COLUMN("LINKS", "links", COLUMN_NUMBER),
+		COLUMN("LEAST", "least", COLUMN_NUMBER),
+		COLUMN("MEAN", "mean", COLUMN_NUMBER),
+		COLUMN("MOST", "most", COLUMN_NUMBER),
+		{.name = NULL},
 	};
-	struct table *table;
-	const json_t *level;
-	size_t i;
 
 	if (!json_array_size(levels))
 		return;
-	table = table_new(columns, ARRAY_SIZE(columns));
-	json_array_foreach (levels, i, level) {
-		table_cell(table, "%lld", number_member(level, "level"));
-		table_cell(table, "%s", text_member(level, "direction"));
-		table_cell(table, "%lld", number_member(level, "links"));
-		table_cell(table, "%lld", number_member(level, "least"));
-		table_cell(table, "%.1f", real_member(level, "mean"));
-		table_cell(table, "%lld", number_member(level, "most"));
-	}
 	fputc('\n', out);
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, levels, out);
 }
 
 void print_route_quality(const json_t *data, FILE *out)
 {
-	static const struct table_column columns[] = {{"QUALITY", TABLE_LEFT},
-						      {"NOW", TABLE_RIGHT}};
+	static const struct column columns[] = {
+		COLUMN("QUALITY", "quality", COLUMN_TEXT),
+		COLUMN("NOW", "now", COLUMN_NUMBER),
+		{.name = NULL},
+	};
 
 	print_head(data, out);
-	quality_print_figures(&data, 1, columns, out);
+	quality_print_figures(&data, columns, out);
 	print_levels(json_object_get(json_object_get(data, "all_to_all"), "levels"), out);
 }
 
 void print_route_plan(const json_t *data, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"QUALITY", TABLE_LEFT}, {"NOW", TABLE_RIGHT}, {"PLANNED", TABLE_RIGHT}};
+	static const struct column columns[] = {
+		COLUMN("QUALITY", "quality", COLUMN_TEXT),
+		COLUMN("NOW", "now", COLUMN_NUMBER),
+		COLUMN("PLANNED", "planned", COLUMN_NUMBER),
+		{.name = NULL},
+	};
 	const json_t *planned = json_object_get(data, "planned");
 	const json_t *churn = json_object_get(data, "churn");
-	const json_t *const sets[COLUMNS_MAX] = {json_object_get(data, "now"), planned};
+	const json_t *const sets[] = {json_object_get(data, "now"), planned};
 	const char *why = text_member(data, "why");
 
 	print_head(data, out);
@@ -218,7 +213,7 @@ void print_route_plan(const json_t *data, FILE *out)
 		"switch with hosts to a LID differ\n\n",
 		number_member(churn, "entries"), number_member(churn, "blocks"),
 		number_member(churn, "switches"), number_member(churn, "paths"));
-	quality_print_figures(sets, COLUMNS_MAX, columns, out);
+	quality_print_figures(sets, columns, out);
 }
 
 void print_route_engine(const json_t *data, FILE *out)

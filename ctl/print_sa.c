@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The tables of what is registered with the SA: groups, their members, services, subscriptions,
  * alias GUIDs. */
-#include "ctl/print_sa.h"
+#include "ctl/handlers.h"
 
-#include "ctl/table.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
@@ -12,33 +11,30 @@ static double rate_gbps(const json_t *group)
 	return json_number_value(json_object_get(group, "rate_gbps"));
 }
 
-void print_groups(const json_t *data, FILE *out)
+static char *rate_text(const json_t *group)
 {
-	static const struct table_column columns[] = {
-		{"MLID", TABLE_LEFT},  {"P_KEY", TABLE_LEFT}, {"MTU", TABLE_RIGHT},
-		{"GB/S", TABLE_RIGHT}, {"SL", TABLE_RIGHT},   {"MEMBERS", TABLE_RIGHT},
-		{"KIND", TABLE_LEFT},  {"MGID", TABLE_LEFT},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *group;
-	size_t i;
-
-	json_array_foreach (data, i, group) {
-		table_cell(table, "0x%04llx", number_member(group, "mlid"));
-		table_cell(table, "0x%04llx", number_member(group, "p_key"));
-		table_cell(table, "%lld", number_member(group, "mtu"));
-		table_cell(table, "%g", rate_gbps(group));
-		table_cell(table, "%lld", number_member(group, "sl"));
-		table_cell(table, "%lld", number_member(group, "members"));
-		table_cell(table, "%s", flag_member(group, "permanent") ? "permanent" : "joined");
-		table_cell(table, "%s", text_member(group, "mgid"));
-	}
-	table_print(table, out);
-	table_free(table);
+	return mem_printf("%g Gb/s", rate_gbps(group));
 }
 
+static char *group_kind_text(const json_t *group)
+{
+	return mem_strdup(flag_member(group, "permanent") ? "permanent" : "joined");
+}
+
+const struct column group_columns[] = {
+	COLUMN("MLID", "mlid", COLUMN_P_KEY),
+	COLUMN("P_KEY", "p_key", COLUMN_P_KEY),
+	COLUMN("MTU", "mtu", COLUMN_NUMBER),
+	COLUMN_FROM("RATE", rate_text, COLUMN_NUMBER),
+	COLUMN("SL", "sl", COLUMN_NUMBER),
+	COLUMN("MEMBERS", "members", COLUMN_NUMBER),
+	COLUMN_FROM("KIND", group_kind_text, COLUMN_TEXT),
+	COLUMN("MGID", "mgid", COLUMN_TEXT),
+	{.name = NULL},
+};
+
 /* "full, non-member, proxy" */
-static void states_cell(struct table *table, const json_t *member)
+static char *join_state_text(const json_t *member)
 {
 	char text[80] = "";
 	size_t used = 0, i;
@@ -51,7 +47,7 @@ static void states_cell(struct table *table, const json_t *member)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
 						 used ? ", " : "", name ? name : "-");
 	}
-	table_cell(table, "%s%s", text, flag_member(member, "proxy") ? ", proxy" : "");
+	return mem_printf("%s%s", text, flag_member(member, "proxy") ? ", proxy" : "");
 }
 
 int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
@@ -66,14 +62,30 @@ int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE
 	return 0;
 }
 
-/* The switches that send to the group, and by which ports. */
+static char *tree_ports_text(const json_t *sw)
+{
+	char text[4 * 256] = "";
+	const json_t *port;
+	size_t length = 0, i;
+
+	json_array_foreach (json_object_get(sw, "ports"), i, port) {
+		if (length + 5 < sizeof(text))
+			length +=
+				(size_t)snprintf(text + length, sizeof(text) - length, "%s%lld",
+						 i ? " " : "", (long long)json_integer_value(port));
+	}
+	return mem_strdup(text);
+}
+
+/* The switches that send to the group, and the ports through which they send. */
 static void print_tree(const json_t *data, FILE *out)
 {
-	static const struct table_column columns[] = {{"SWITCH", TABLE_NAME},
-						      {"PORTS", TABLE_LEFT}};
-	const json_t *group = json_object_get(data, "group"), *root, *sw, *port;
-	struct table *table;
-	size_t i, n;
+	static const struct column columns[] = {
+		COLUMN("SWITCH", NULL, COLUMN_NODE),
+		COLUMN_FROM("PORTS", tree_ports_text, COLUMN_TEXT),
+		{.name = NULL},
+	};
+	const json_t *group = json_object_get(data, "group"), *root;
 
 	root = json_object_get(group, "root");
 	if (!root) {
@@ -85,35 +97,19 @@ static void print_tree(const json_t *data, FILE *out)
 		fprintf(out, ", which does not reach %lld members",
 			number_member(group, "left_out"));
 	fputc('\n', out);
-	table = table_new(columns, ARRAY_SIZE(columns));
-	json_array_foreach (json_object_get(data, "switches"), i, sw) {
-		char text[4 * 256] = "";
-		size_t length = 0;
-
-		json_array_foreach (json_object_get(sw, "ports"), n, port) {
-			if (length + 5 < sizeof(text))
-				length += (size_t)snprintf(text + length, sizeof(text) - length,
-							   "%s%lld", n ? " " : "",
-							   (long long)json_integer_value(port));
-		}
-		table_cell(table, "%s", text_name(sw));
-		table_cell(table, "%s", text);
-	}
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, json_object_get(data, "switches"), out);
 }
 
 void print_group(const json_t *data, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"GUID", TABLE_LEFT},
-		{"LID", TABLE_RIGHT},
-		{"JOINED AS", TABLE_LEFT},
-		{"NODE", TABLE_NAME},
+	static const struct column columns[] = {
+		COLUMN("GUID", "guid", COLUMN_TEXT),
+		COLUMN("LID", "lid", COLUMN_NUMBER),
+		COLUMN_FROM("JOIN-STATE", join_state_text, COLUMN_TEXT),
+		COLUMN("NODE", NULL, COLUMN_NODE),
+		{.name = NULL},
 	};
-	const json_t *group = json_object_get(data, "group"), *member;
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	size_t i;
+	const json_t *group = json_object_get(data, "group");
 
 	fprintf(out, "%s MLID 0x%04llx%s\n", text_member(group, "mgid"),
 		number_member(group, "mlid"), flag_member(group, "permanent") ? ", permanent" : "");
@@ -124,40 +120,25 @@ void print_group(const json_t *data, FILE *out)
 	fprintf(out, "scope %lld, TClass %lld, FlowLabel %lld, hop limit %lld\n",
 		number_member(group, "scope"), number_member(group, "tclass"),
 		number_member(group, "flow_label"), number_member(group, "hop_limit"));
-	json_array_foreach (json_object_get(data, "members"), i, member) {
-		table_cell(table, "%s", text_member(member, "guid"));
-		table_cell(table, "%lld", number_member(member, "lid"));
-		states_cell(table, member);
-		table_cell(table, "%s", text_name(member));
-	}
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, json_object_get(data, "members"), out);
 	print_tree(data, out);
 }
 
-void print_aliases(const json_t *data, FILE *out)
+static char *alias_node_text(const json_t *alias)
 {
-	static const struct table_column columns[] = {
-		{"PORT GUID", TABLE_LEFT},  {"NODE", TABLE_NAME}, {"PORT", TABLE_RIGHT},
-		{"INDEX", TABLE_RIGHT},	    {"LID", TABLE_RIGHT}, {"ALIAS GUID", TABLE_LEFT},
-		{"GRANTED BY", TABLE_LEFT},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *alias;
-	size_t i;
-
-	json_array_foreach (data, i, alias) {
-		table_cell(table, "%s", text_member(alias, "port_guid"));
-		table_cell(table, "%s", number_member(alias, "lid") ? text_name(alias) : "-");
-		table_cell(table, "%lld", number_member(alias, "port"));
-		table_cell(table, "%lld", number_member(alias, "index"));
-		table_cell(table, "%lld", number_member(alias, "lid"));
-		table_cell(table, "%s", text_member(alias, "alias_guid"));
-		table_cell(table, "%s", text_member(alias, "granted"));
-	}
-	table_print(table, out);
-	table_free(table);
+	return mem_strdup(number_member(alias, "lid") ? text_name(alias) : "-");
 }
+
+const struct column alias_columns[] = {
+	COLUMN("PORT-GUID", "port_guid", COLUMN_TEXT),
+	COLUMN_FROM("NODE", alias_node_text, COLUMN_NODE),
+	COLUMN("PORT", "port", COLUMN_NUMBER),
+	COLUMN("INDEX", "index", COLUMN_NUMBER),
+	COLUMN("LID", "lid", COLUMN_NUMBER),
+	COLUMN("ALIAS-GUID", "alias_guid", COLUMN_TEXT),
+	COLUMN("GRANTED-BY", "granted", COLUMN_TEXT),
+	{.name = NULL},
+};
 
 static void print_alias(const json_t *data, const char *done, FILE *out)
 {
@@ -176,82 +157,73 @@ void print_alias_removed(const json_t *data, FILE *out)
 	print_alias(data, "removed", out);
 }
 
-void print_services(const json_t *data, FILE *out)
+static char *lease_text(const json_t *service)
 {
-	static const struct table_column columns[] = {
-		{"ID", TABLE_LEFT},	{"LID", TABLE_RIGHT}, {"P_KEY", TABLE_LEFT},
-		{"LEASE", TABLE_RIGHT}, {"KEY", TABLE_LEFT},  {"NODE", TABLE_NAME},
-		{"NAME", TABLE_NAME},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *service;
-	size_t i;
+	const json_t *lease = json_object_get(service, "lease_s");
 
-	json_array_foreach (data, i, service) {
-		table_cell(table, "%s", text_member(service, "id"));
-		table_cell(table, "%lld", number_member(service, "lid"));
-		table_cell(table, "0x%04llx", number_member(service, "p_key"));
-		if (json_is_integer(json_object_get(service, "lease_s")))
-			table_cell(table, "%lld s", number_member(service, "lease_s"));
-		else
-			table_cell(table, "no end");
-		table_cell(table, "%s", flag_member(service, "has_key") ? "yes" : "no");
-		table_cell(table, "%s", text_name(service));
-		table_cell(table, "%s", text_member(service, "name"));
-	}
-	table_print(table, out);
-	table_free(table);
+	return json_is_integer(lease) ? mem_printf("%lld s", (long long)json_integer_value(lease))
+				      : mem_strdup("no end");
 }
 
-static void any_cell(struct table *table, const json_t *subscription, const char *name)
+const struct column service_columns[] = {
+	COLUMN("ID", "id", COLUMN_TEXT),	COLUMN("LID", "lid", COLUMN_NUMBER),
+	COLUMN("P_KEY", "p_key", COLUMN_P_KEY), COLUMN_FROM("LEASE", lease_text, COLUMN_NUMBER),
+	COLUMN("KEY", "has_key", COLUMN_FLAG),	COLUMN("NODE", NULL, COLUMN_NODE),
+	COLUMN("NAME", "name", COLUMN_NAME),	{.name = NULL},
+};
+
+static char *number_or_any(const json_t *subscription, const char *name)
 {
-	if (json_is_integer(json_object_get(subscription, name)))
-		table_cell(table, "%lld", number_member(subscription, name));
-	else
-		table_cell(table, "any");
+	return json_is_integer(json_object_get(subscription, name))
+		       ? mem_printf("%lld", number_member(subscription, name))
+		       : mem_strdup("any");
 }
 
-/* Of whom: a GID, LIDs, or everybody. */
-static void whom_cell(struct table *table, const json_t *subscription)
+static char *trap_text(const json_t *subscription)
+{
+	return number_or_any(subscription, "trap");
+}
+
+static char *type_text(const json_t *subscription)
+{
+	return number_or_any(subscription, "type");
+}
+
+static char *producer_text(const json_t *subscription)
+{
+	return number_or_any(subscription, "producer");
+}
+
+static char *kind_text(const json_t *subscription)
+{
+	return mem_strdup(flag_member(subscription, "generic") ? "generic" : "vendor");
+}
+
+/* The ports whose traps are reported: a GID, LIDs, or all. */
+static char *issuer_text(const json_t *subscription)
 {
 	long long begin = number_member(subscription, "of_lid_begin");
 	long long end = number_member(subscription, "of_lid_end");
 
 	if (json_is_string(json_object_get(subscription, "of_gid")))
-		table_cell(table, "%s", text_member(subscription, "of_gid"));
-	else if (!json_is_integer(json_object_get(subscription, "of_lid_begin")))
-		table_cell(table, "all");
-	else if (begin == end)
-		table_cell(table, "LID %lld", begin);
-	else
-		table_cell(table, "LIDs %lld-%lld", begin, end);
+		return mem_strdup(text_member(subscription, "of_gid"));
+	if (!json_is_integer(json_object_get(subscription, "of_lid_begin")))
+		return mem_strdup("all");
+	if (begin == end)
+		return mem_printf("LID %lld", begin);
+	return mem_printf("LIDs %lld-%lld", begin, end);
 }
 
-void print_subscriptions(const json_t *data, FILE *out)
-{
-	static const struct table_column columns[] = {
-		{"GUID", TABLE_LEFT}, {"LID", TABLE_RIGHT},	 {"QP", TABLE_RIGHT},
-		{"KIND", TABLE_LEFT}, {"TRAP", TABLE_RIGHT},	 {"TYPE", TABLE_RIGHT},
-		{"OF", TABLE_LEFT},   {"PRODUCER", TABLE_RIGHT}, {"TRUSTED", TABLE_LEFT},
-		{"NODE", TABLE_NAME},
-	};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	const json_t *subscription;
-	size_t i;
-
-	json_array_foreach (data, i, subscription) {
-		table_cell(table, "%s", text_member(subscription, "guid"));
-		table_cell(table, "%lld", number_member(subscription, "lid"));
-		table_cell(table, "%lld", number_member(subscription, "qpn"));
-		table_cell(table, "%s",
-			   flag_member(subscription, "generic") ? "generic" : "vendor");
-		any_cell(table, subscription, "trap");
-		any_cell(table, subscription, "type");
-		whom_cell(table, subscription);
-		any_cell(table, subscription, "producer");
-		table_cell(table, "%s", flag_member(subscription, "trusted") ? "yes" : "no");
-		table_cell(table, "%s", text_name(subscription));
-	}
-	table_print(table, out);
-	table_free(table);
-}
+const struct column subscription_columns[] = {
+	COLUMN("GUID", "guid", COLUMN_TEXT),
+	COLUMN("LID", "lid", COLUMN_NUMBER),
+	COLUMN("QP", "qpn", COLUMN_NUMBER),
+	COLUMN_FROM("KIND", kind_text, COLUMN_TEXT),
+	COLUMN_FROM("TRAP", trap_text, COLUMN_NUMBER),
+	COLUMN_FROM("TYPE", type_text, COLUMN_NUMBER),
+	COLUMN_FROM("ISSUER", issuer_text, COLUMN_TEXT),
+	COLUMN_FROM("PRODUCER", producer_text, COLUMN_NUMBER),
+	COLUMN("TRUSTED", "trusted", COLUMN_FLAG),
+	COLUMN("NODE", NULL, COLUMN_NODE),
+	{.name = NULL},
+};

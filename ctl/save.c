@@ -3,7 +3,7 @@
  * Documents (save.h). What comes from the daemon is written as it comes, so a large registry takes
  * no memory here; what goes there is cut into requests far smaller than what the daemon takes.
  */
-#include "ctl/save.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>

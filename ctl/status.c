@@ -9,8 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ctl/print.h"
-#include "ctl/table.h"
+#include "ctl/handlers.h"
 #include "ctl/text.h"
 #include "include/iba.h"
 #include "lib/mem.h"
@@ -32,7 +31,8 @@ static size_t piece_size(const char *text, unsigned room)
 /* Behind a title; what finds no room on a terminal goes on below it. */
 static void print_folded(const char *text, FILE *out)
 {
-	unsigned whole = table_room(out), room = whole > 2 * TITLE_WIDTH ? whole : UINT_MAX;
+	unsigned whole = text_terminal_width(out),
+		 room = whole > 2 * TITLE_WIDTH ? whole : UINT_MAX;
 	unsigned column = TITLE_WIDTH;
 
 	while (*text) {
@@ -350,32 +350,26 @@ static const struct {
 	{"mads", "MADs", mad_figures, ARRAY_SIZE(mad_figures), false},
 };
 
+static char *mad_text(const json_t *smp)
+{
+	return mem_printf("%s(%s)%s", text_member(smp, "method"), text_member(smp, "attribute"),
+			  number_member(smp, "class") == CLASS_SUBN_LID ? " by LID" : "");
+}
+
 static void print_smps(const json_t *smps, FILE *out)
 {
-	static const struct table_column columns[] = {
-		{"MAD", TABLE_LEFT},
-		{"SENT", TABLE_RIGHT},
-		{"RECEIVED", TABLE_RIGHT},
-		{"TIMED OUT", TABLE_RIGHT},
+	static const struct column columns[] = {
+		COLUMN_FROM("MAD", mad_text, COLUMN_TEXT),
+		COLUMN("SENT", "sent", COLUMN_NUMBER),
+		COLUMN("RECEIVED", "received", COLUMN_NUMBER),
+		COLUMN("TIMED-OUT", "timed_out", COLUMN_NUMBER),
+		{.name = NULL},
 	};
-	struct table *table;
-	const json_t *smp;
-	size_t i;
 
 	if (!json_array_size(smps))
 		return;
-	table = table_new(columns, ARRAY_SIZE(columns));
-	json_array_foreach (smps, i, smp) {
-		table_cell(table, "%s(%s)%s", text_member(smp, "method"),
-			   text_member(smp, "attribute"),
-			   number_member(smp, "class") == CLASS_SUBN_LID ? " by LID" : "");
-		table_cell(table, "%lld", number_member(smp, "sent"));
-		table_cell(table, "%lld", number_member(smp, "received"));
-		table_cell(table, "%lld", number_member(smp, "timed_out"));
-	}
 	fputc('\n', out);
-	table_print(table, out);
-	table_free(table);
+	columns_print(columns, NULL, smps, out);
 }
 
 static void print_partitions_line(const json_t *partitions, FILE *out)

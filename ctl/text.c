@@ -2,10 +2,11 @@
 /* Small pure functions between JSON and text; see the header. */
 #include "ctl/text.h"
 
-#include <stdint.h>
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "lib/mem.h"
 #include "lib/utf8.h"
@@ -78,6 +79,19 @@ unsigned text_width(const char *text)
 	for (; *text; text++)
 		width += (*text & 0xC0) != 0x80;
 	return width;
+}
+
+unsigned text_terminal_width(FILE *out)
+{
+	const char *columns = getenv("COLUMNS");
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (!isatty(fileno(out)))
+		return UINT_MAX;
+	if (width > 0 && width < UINT16_MAX)
+		return (unsigned)width;
+	return ioctl(fileno(out), TIOCGWINSZ, &size) || !size.ws_col ? UINT_MAX : size.ws_col;
 }
 
 static void clean_string(json_t *string)

@@ -8,10 +8,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "lib/control.h"
 
-enum { TEXT_SPAN_SIZE = 32 };
+enum { TEXT_SPAN_SIZE = 32, CTL_ERROR_SIZE = 256 };
 
 /* Members of an object; "-" when there is no such text. The texts live as long as the object. */
 const char *text_member(const json_t *object, const char *name);
@@ -30,7 +31,10 @@ const char *text_plural(long long number, const char *ending);
 void text_make_printable(json_t *value);
 /* The same for one text, in place. Invalid UTF-8 counts as not printable. */
 void text_clean(char *text);
-/* How many columns a clean text takes, one for each character. */
+/* The number of characters of a clean text. */
 unsigned text_width(const char *text);
+/* The width of the terminal that out is: $COLUMNS, or what the terminal reports. UINT_MAX: out is
+ * no terminal, or its width is unknown. */
+unsigned text_terminal_width(FILE *out);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The fabric as a net, in other formats and against a plan (topology.h). */
-#include "ctl/topology.h"
+#include "ctl/handlers.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/commands.h"
 #include "ctl/file.h"
 #include "ctl/text.h"
 #include "formats/net_compare.h"
@@ -136,7 +135,7 @@ struct net *topology_net(const json_t *document)
 
 /* Export */
 
-int topology_export(const json_t *request, json_t **data, char error[])
+int topology_export(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
 {
 	static const struct {
 		const char *format;
@@ -179,7 +178,7 @@ void print_text(const json_t *data, FILE *out)
 
 /* Check */
 
-static int read_plan(const char *path, struct net **plan, char error[])
+static int read_plan(const char *path, struct net **plan, char error[CTL_ERROR_SIZE])
 {
 	struct net_error why;
 	size_t size;
@@ -217,7 +216,7 @@ static json_t *counts_json(const struct net *net)
 			 counts.adapters, "routers", counts.routers, "links", counts.links);
 }
 
-int topology_check(const json_t *request, json_t **data, char error[])
+int topology_check(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
 {
 	json_t *differences;
 	struct net *planned, *found;

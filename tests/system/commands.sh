@@ -18,15 +18,15 @@ text|status||^Manager +MASTER, priority 5
 json|status||"role": "MASTER"
 text|sweep|light|^light sweep in .* SMPs, 0 of them Set
 json|sweep|full|"kind": "heavy"
-text|reroute||routes computed anew
+text|reroute||routes recomputed
 json|reroute||"summary": "subnet up, routes recomputed"
-text|node list||^0x[0-9a-f]{16}  switch +1 +4 +4  leaf-01$
+text|node list||^0x[0-9a-f]{16} +switch +1 +4 +4 +leaf-01$
 json|node list||"description": "leaf-01"
 text|node show|leaf-01|^leaf-01, switch, GUID 0x[0-9a-f]{16}, LID 1$
-text|node show|host-0005|^HOST +1  ACTIVE  4x EDR  4096 +[0-9]+  leaf-03 +1$
+text|node show|host-0005|^HOST +1 +ACTIVE +4x EDR +4096 +[0-9]+ +leaf-03 +1$
 json|node show|leaf-01|"lft_cap": 49152
-text|port list|leaf-01|^0x[0-9a-f]{16}  leaf-01 +3  ACTIVE  4x EDR  4096 +-  spine-01 +1$
-text|port list|host-0005|^HOST  host-0005 +1  ACTIVE  4x EDR  4096 +[0-9]+  leaf-03 +1$
+text|port list|leaf-01|^0x[0-9a-f]{16} +leaf-01 +3 +ACTIVE +4x EDR +4096 +- +spine-01 +1$
+text|port list|host-0005|^HOST +host-0005 +1 +ACTIVE +4x EDR +4096 +[0-9]+ +leaf-03 +1$
 json|port list||"physical": "LinkUp"
 text|port show|leaf-01 3|^leaf-01 port 3: ACTIVE, LinkUp$
 json|port show|leaf-01 3|"vl_cap": 8
@@ -36,21 +36,21 @@ json|port enable|leaf-02 3|"summary": "
 json|port disable|leaf-02 3|"summary": "
 text|port enable|leaf-02 3|sweep in .* SMPs
 json|port enable|leaf-02 3|"unchanged": true
-text|link list||^0x[0-9a-f]{16}  leaf-01 +1 +1  0x[0-9a-f]{16}  host-0001 .*  ACTIVE  4x EDR  4096$
+text|link list||^0x[0-9a-f]{16} +leaf-01 +1 +1 +0x[0-9a-f]{16} +host-0001 .* +ACTIVE +4x EDR +4096$
 json|link list||"state": "ACTIVE"
-text|multicast list||^0xc000  0xffff  2048 .*  permanent  ff12:401b:ffff::ffff:ffff$
+text|multicast list||^0xc000 +0xffff +2048 .* +permanent +ff12:401b:ffff::ffff:ffff$
 json|multicast list||"mgid": "ff12:401b:ffff::ffff:ffff"
 text|multicast show|ff12:401b:ffff::ffff:ffff|^ff12:401b:ffff::ffff:ffff MLID 0xc000, permanent$
 json|multicast show|ff12:401b:ffff::ffff:ffff|"mlid": 49152
 text|partition add|0x0005 blue|^0x0005 is made; it has no members yet$
 json|partition add|0x0006 red|"p_key": 6
-text|partition list||^0x0005  run time .*  blue$
+text|partition list||^0x0005 +run time .* +blue$
 json|partition list||"name": "red"
-text|partition member add|0x0005 HOST|^HOST  full +run time  acknowledged +1  host-0005$
+text|partition member add|0x0005 HOST|^HOST +full +run time +acknowledged +1 +host-0005$
 json|partition member add|0x0006 HOST --limited|"membership": "limited"
-text|partition show|0x0005|^HOST  full +run time  acknowledged +1  host-0005$
+text|partition show|0x0005|^HOST +full +run time +acknowledged +1 +host-0005$
 json|partition show|0x0006|"guid": "HOST"
-text|partition member remove|0x0005 HOST|^HOST  none +- +acknowledged +1  host-0005$
+text|partition member remove|0x0005 HOST|^HOST +none +- +acknowledged +1 +host-0005$
 json|partition member remove|0x0006 HOST|"membership": "none"
 text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
 json|partition check|good.conf|"gains": "0x8007"
@@ -60,7 +60,7 @@ text|partition remove|0x0005|^0x0005, made at run time, is removed$
 json|partition remove|0x0006|"p_key": 6
 text|alias set|host-0005 1 0x0200000000000a01|^alias GUID 0x0200000000000a01 at index 1 of host-0005 port 1 \(HOST\) is set$
 json|alias set|host-0005 1 0x0200000000000a02|"granted": "administrator"
-text|alias list||^HOST  host-0005 +1 +1 +[0-9]+  0x0200000000000a01  administrator$
+text|alias list||^HOST +host-0005 +1 +1 +[0-9]+ +0x0200000000000a01 +administrator$
 json|alias list|host-0005 1|"alias_guid": "0x0200000000000a02"
 text|alias remove|host-0005 1 0x0200000000000a01|^alias GUID 0x0200000000000a01 at index 1 of host-0005 port 1 \(HOST\) is removed$
 json|alias remove|host-0005 1 0x0200000000000a02|"index": 2
@@ -78,7 +78,7 @@ text|topology export|--format slurm|^SwitchName=leaf-01
 json|topology export|--format json|"links": \[
 text|topology check|plan.net|^as planned: 6 switches, 8 adapters, 16 links$
 json|topology check|plan.net|"differences": \[\]
-text|route show|host-0001 host-0002|^ +0 +1 +2 +0 +1  0x[0-9a-f]{16}  leaf-01$
+text|route show|host-0001 host-0002|^ +0 +1 +2 +0 +1 +0x[0-9a-f]{16} +leaf-01$
 json|route show|host-0001 host-0002|"out_port": 2
 text|route check||^Credit loops: none, of 16 channels$
 json|route check||"good": true
@@ -90,11 +90,12 @@ text|route engine|updn|^Routing +updn; every switch reaches every LID$
 json|route engine|default|"at_run_time": false
 text|route dump|--format opensm dumped|^dumped/opensm.fdbs: [0-9]+ bytes$
 json|route dump|--format opensm dumped|"file": "opensm.mcfdbs"
+text|node list|-o LID,DESCRIPTION --noheadings|^ +1 leaf-01$
 text|log level||^sm +info$
 json|log level||"level": "info"
 text|log level|sm debug|^sm +debug$
 json|log level|sm default|"component": "sm"
-text|events||  role +DISCOVERING -> MASTER: no manager ranks higher$
+text|events|| +role +DISCOVERING -> MASTER: no manager ranks higher$
 json|events|--since 0|^\{"kind":"role",.*"number":1,
 text|capture|seen.pcap --seconds 1|seen.pcap
 json|capture|seen.pcap --seconds 1|"file": "seen.pcap"
@@ -102,7 +103,7 @@ text|perf sweep||^sweep 1: 32 ports of 14 agents read in
 json|perf sweep||"ports": 32
 text|perf top||^none$|^NODE +PORT +SENDS
 json|perf top|--by wait|"by": "wait"
-text|perf errors||^spine-01 +2  LinkDownedCounter +[0-9]+  [yesno]+ +leaf-02 +3$
+text|perf errors||^spine-01 +2 +LinkDownedCounter +[0-9]+ +[yesno]+ +leaf-02 +3$
 json|perf errors||"LinkDownedCounter": [1-9]
 text|perf show|leaf-01 1|^leaf-01 port 1, LID 1, leads to host-0001 1$
 json|perf show|leaf-01 1|"SymbolErrorCounter": 0

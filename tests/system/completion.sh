@@ -128,6 +128,9 @@ check "the second word" offers "check reload show" weftctl config ''
 check "its beginning" offers "reload" weftctl config r
 check "the choices of an argument" offers "full light" weftctl sweep ''
 check "an option" offers "--engine" weftctl route plan --
+check "the options of a list" offers "--noheadings --output -o" weftctl node list -
+check "a column of a list" offers "LEVEL" weftctl log level --output L
+check "a second column" offers "FROM-LID,TO-LID" weftctl link list -o FROM-LID,TO-L
 check "behind other options" offers "add remove" weftctl --json -s /some/socket partition member ''
 check "a file for -s" offers "" weftctl -s ''
 check "files where nothing else fits" offers "" weftctl topology check ''
@@ -149,6 +152,7 @@ check "zsh: the second word" zsh_offers "check reload show" 'weftctl config '
 check "zsh: its beginning" zsh_offers "reload" 'weftctl config r'
 check "zsh: the choices of an argument" zsh_offers "full light" 'weftctl sweep '
 check "zsh: an option" zsh_offers "--engine" 'weftctl route plan --'
+check "zsh: a column of a list" zsh_offers "TO-GUID TO-LID TO-PORT" 'weftctl link list -o LID,TO-'
 check "zsh: behind other options" zsh_offers "add remove" 'weftctl --json -s /some/socket partition member '
 check "zsh: files where nothing else fits" zsh_completes 'weftctl topology check off' offered.zsh
 check "zsh: our own options" zsh_offers "--help --json --version" 'weftctl --'

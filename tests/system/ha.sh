@@ -219,7 +219,7 @@ rests() {
 	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'NOTACTIVE in sync' ||
 		because "ha status: $(ctl "$1" ha status)" || return 1
 	wait_for 5 has_status "$1" '$_->{peers}[0]{state}' NOTACTIVE || because "status: $(status "$1" '%{$_->{peers}[0]}')" || return 1
-	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt && matches '  NOTACTIVE  in sync  ' ha.txt ||
+	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt && matches ' NOTACTIVE +in sync ' ha.txt ||
 		because "ha status says $(cat ha.txt)" || return 1
 	ctl "$1" ha enable "$port" >done.txt 2>&1 || because "ha enable fails: $(tail -n 1 done.txt)" || return 1
 	wait_for 5 ha "$1" '$_->{standbys}[0]{role}, $_->{standbys}[0]{state}' 'STANDBY in sync' ||

@@ -4,18 +4,14 @@
  * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
  */
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "ctl/commands.h"
-#include "ctl/dump.h"
-#include "ctl/partition.h"
-#include "ctl/print.h"
-#include "ctl/print_config.h"
-#include "ctl/table.h"
+#include "ctl/handlers.h"
 #include "ctl/text.h"
-#include "ctl/topology.h"
 #include "lib/mem.h"
 #include "tests/unit/fixtures/unit.h"
 
@@ -244,8 +240,9 @@ static void test_change_failed(void)
 	}
 }
 
-/* What the printer of a command makes of data, to be freed. */
-static char *printed(void (*print)(const json_t *, FILE *), const char *data)
+/* What a printer, or a table with these columns, makes of data, to be freed. */
+static char *printed(void (*print)(const json_t *, FILE *), const struct column *columns,
+		     const struct column_choice *choice, const char *data)
 {
 	json_t *json = json_loads(data, JSON_DECODE_ANY, NULL);
 	char *text = NULL;
@@ -254,7 +251,10 @@ static char *printed(void (*print)(const json_t *, FILE *), const char *data)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
 	text_make_printable(json);
-	print(json, out);
+	if (columns)
+		columns_print(columns, choice, json, out);
+	else
+		print(json, out);
 	fclose(out);
 	json_decref(json);
 	return text;
@@ -309,9 +309,9 @@ static const struct {
 	 "6 not sent, 7 for nobody\n"
 	 "Phases      discover 400 us, routing 52.3 ms\n"
 	 "\n"
-	 "MAD                         SENT  RECEIVED  TIMED OUT\n"
-	 "Get(NodeInfo)               1000       999          1\n"
-	 "Set(LinearForwardingTable)    40        40          0\n"},
+	 "MAD                        SENT RECEIVED TIMED-OUT\n"
+	 "Get(NodeInfo)              1000      999         1\n"
+	 "Set(LinearForwardingTable)   40       40         0\n"},
 	{"status of a standby", print_status,
 	 "{\"role\":\"STANDBY\",\"priority\":0,\"guid\":\"0x1\",\"lid\":4,\"state\":\"standby\","
 	 "\"ca\":\"mlx5_0\",\"port\":1,\"sweep\":{\"number\":0},\"routing\":{},\"peers\":[],"
@@ -346,8 +346,8 @@ static const struct {
 	 "Durability  local\n"
 	 "Refused     7 connections, 0 standbys, 1 masters\n"
 	 "\n"
-	 "STANDBY             ADDRESS     ROLE       STATE    LAG  TABLES       HEARD  STORE\n"
-	 "0x0002c90300000003  10.0.0.2:9  NOTACTIVE  in step    0       2  2.0 ms ago  ok\n"},
+	 "STANDBY            ADDRESS    ROLE      STATE   LAG TABLES  LAST-SEEN STORE\n"
+	 "0x0002c90300000003 10.0.0.2:9 NOTACTIVE in step   0      2 2.0 ms ago ok\n"},
 	{"status of partitions", print_status,
 	 "{\"partitions\":{\"source\":\"no file\",\"in_file\":0,\"at_run_time\":1,"
 	 "\"foreign_ports\":1,\"foreign_p_keys\":2}}",
@@ -420,8 +420,8 @@ static const struct {
 	 "  2 ports have not acknowledged it yet, and will be asked again; see weftctl partition "
 	 "show 0x0005\n"
 	 "  the SA does not answer by it yet\n"
-	 "GUID  MEMBER  BY        STATUS  PORT  NODE\n"
-	 "0x1   full    run time  wanted     1  h1\n"},
+	 "GUID MEMBERSHIP SOURCE   STATUS PORT NODE\n"
+	 "0x1  full       run time wanted    1 h1\n"},
 	{"sweep that found something", print_sweep,
 	 "{\"kind\":\"light\",\"fabric_changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
 	 "\"summary\":\"subnet up\"}",
@@ -442,29 +442,11 @@ static const struct {
 	{"sweep that found nothing", print_sweep,
 	 "{\"kind\":\"full\",\"changed\":false,\"duration_us\":999,\"smps\":300,\"sets\":0}",
 	 "full sweep in 999 us: 300 SMPs, 0 of them Set(); nothing changed\n"},
-	{"nodes", print_nodes,
-	 "[{\"guid\":\"0x0002c90200000001\",\"type\":\"switch\",\"description\":\"Leaf 1\","
-	 "\"lid\":9,\"ports\":36,\"active\":20},"
-	 "{\"guid\":\"0x0002c90300000001\",\"type\":\"adapter\",\"description\":\"h\\u00f6st\","
-	 "\"lid\":49151,\"ports\":1,\"active\":1}]",
-	 "GUID                TYPE       LID  PORTS  ACTIVE  DESCRIPTION\n"
-	 "0x0002c90200000001  switch       9     36      20  Leaf 1\n"
-	 "0x0002c90300000001  adapter  49151      1       1  h\xc3\xb6st\n"},
-	{"no nodes", print_nodes, "[]", "none\n"},
 	{"a route to itself", print_route,
 	 "{\"src\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},"
 	 "\"dst\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},\"hops\":[]}",
 	 "from a (LID 5) to a (LID 5)\n"
-	 "this is the same node: nothing leaves it\n"},
-	{"links", print_links,
-	 "[{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":1,\"lid\":2},"
-	 "\"to\":{\"guid\":\"0x22\",\"description\":\"\",\"port\":12,\"lid\":300},"
-	 "\"state\":\"ACTIVE\",\"width_speed\":\"4x EDR\",\"mtu\":4096},"
-	 "{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":2},\"to\":{},"
-	 "\"state\":\"INIT\"}]",
-	 "FROM GUID  FROM    LID  PORT  TO GUID  TO    LID  PORT  STATE   SPEED    MTU\n"
-	 "0x1        Leaf \xc3\xa9    2     1  0x22     0x22  300    12  ACTIVE  4x EDR  4096\n"
-	 "0x1        Leaf \xc3\xa9    0     2  -        -       0     0  INIT    -          0\n"},
+	 "source and destination are the same node\n"},
 	{"route", print_route,
 	 "{\"src\":{\"guid\":\"0x1\",\"description\":\"h1\",\"lid\":1},"
 	 "\"dst\":{\"guid\":\"0x2\",\"description\":\"h2\",\"lid\":2},\"hops\":["
@@ -473,10 +455,10 @@ static const struct {
 	 "\"vl\":3},"
 	 "{\"guid\":\"0x2\",\"description\":\"h2\",\"lid\":2,\"in_port\":1,\"out_port\":null}]}",
 	 "from h1 (LID 1) to h2 (LID 2)\n"
-	 "HOP  IN  OUT  VL  LID  GUID  NODE\n"
-	 "  0   -    1   -    1  0x1   h1\n"
-	 "  1   5   11   3   30  0xa   Leaf\n"
-	 "  2   1    -   -    2  0x2   h2\n"},
+	 "HOP IN OUT VL LID GUID NODE\n"
+	 "  0  -   1  -   1 0x1  h1\n"
+	 "  1  5  11  3  30 0xa  Leaf\n"
+	 "  2  1   -  -   2 0x2  h2\n"},
 	{"good routes", print_route_check,
 	 "{\"engine\":\"ftree\",\"switches\":6,\"end_ports\":8,\"pairs\":84,\"unreached\":0,"
 	 "\"looping\":0,\"disconnected\":0,\"unknown_blocks\":0,\"num_islands\":1,"
@@ -520,20 +502,20 @@ static const struct {
 	 "To change over: 5 entries in 4 blocks of 3 switches; 2 ways from a switch with hosts to "
 	 "a LID differ\n"
 	 "\n"
-	 "QUALITY                                    NOW  PLANNED\n"
-	 "all to all: paths over the fullest link     14        8\n"
-	 "            paths over a link, mean      7.250    7.250\n"
-	 "            congestion risk                  2        1\n"
-	 "            links without a path             0        0\n"
-	 "            pairs of hosts not reached       0        0\n"
-	 "shifts:     fullest link, worst              0        1\n"
-	 "            fullest link, median             0        1\n"
-	 "            shifts tried                     0        7\n"
-	 "random:     fullest link, worst              0        0\n"
-	 "            fullest link, 95 of 100          0        0\n"
-	 "            fullest link, median             0        0\n"
-	 "bisection:  share of a link, mean        0.500    1.000\n"
-	 "length:     paths longer than need be        0        0\n"},
+	 "QUALITY                                   NOW PLANNED\n"
+	 "all to all: paths over the fullest link    14       8\n"
+	 "            paths over a link, mean     7.250   7.250\n"
+	 "            congestion risk                 2       1\n"
+	 "            links without a path            0       0\n"
+	 "            pairs of hosts not reached      0       0\n"
+	 "shifts:     fullest link, worst             0       1\n"
+	 "            fullest link, median            0       1\n"
+	 "            shifts tried                    0       7\n"
+	 "random:     fullest link, worst             0       0\n"
+	 "            fullest link, 95 of 100         0       0\n"
+	 "            fullest link, median            0       0\n"
+	 "bisection:  share of a link, mean       0.500   1.000\n"
+	 "length:     paths longer than need be       0       0\n"},
 	{"other engines", print_route_engine,
 	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":4,\"changed\":false,"
 	 "\"summary\":\"subnet "
@@ -550,14 +532,6 @@ static const struct {
 	 "light sweep in 2.0 ms: 30 SMPs, 0 of them Set(); nothing changed\n"
 	 "subnet up\n"
 	 "These are the engines of the configuration.\n"},
-	{"options", print_options,
-	 "[{\"name\":\"lmc\",\"value\":\"1\",\"default\":\"0\",\"is_default\":false,"
-	 "\"effect\":\"restart\"},"
-	 "{\"name\":\"role\",\"value\":\"\\\"normal\\\"\",\"is_default\":true,"
-	 "\"effect\":\"reload\"}]",
-	 "OPTION  CHANGED BY  VALUE     DEFAULT\n"
-	 "lmc     restart     1         0\n"
-	 "role    reload      \"normal\"  =\n"},
 	{"a reload", print_reloaded,
 	 "{\"changes\":[{\"name\":\"lmc\",\"now\":\"0\",\"next\":\"1\",\"effect\":\"restart\"},"
 	 "{\"name\":\"sm_priority\",\"now\":\"0\",\"next\":\"5\",\"effect\":\"reload\"}]}",
@@ -595,10 +569,10 @@ static const struct {
 	 "SystemImageGUID 0x3, vendor 0x0002c9, device 5, revision 0xa0\n"
 	 "LinearFDBCap 49152, LinearFDBTop 7, MulticastFDBCap 1024, base port 0\n"
 	 "\n"
-	 "PORT  STATE                      SPEED    MTU  LID  LEADS TO  PORT\n"
-	 "   1  ACTIVE                     4x HDR  4096    -  h1           2\n"
-	 "  12  DOWN (disabled)            -          -    -  -            -\n"
-	 "  13  DOWN (disabled by others)  -          -    -  -            -\n"},
+	 "PORT STATE                     SPEED   MTU LID PEER PEER-PORT\n"
+	 "   1 ACTIVE                    4x HDR 4096   - h1           2\n"
+	 "  12 DOWN (disabled)           -         -   - -            -\n"
+	 "  13 DOWN (disabled by others) -         -   - -            -\n"},
 	{"an adapter", print_node,
 	 "{\"node\":{\"description\":\"h1\",\"type\":\"adapter\",\"guid\":\"0x10\",\"lid\":2,"
 	 "\"system_guid\":\"0x10\",\"vendor\":713,\"device\":5,\"revision\":160},"
@@ -608,17 +582,9 @@ static const struct {
 	 "h1, adapter, GUID 0x10, LID 2\n"
 	 "SystemImageGUID 0x10, vendor 0x0002c9, device 5, revision 0xa0\n"
 	 "\n"
-	 "PORT GUID  PORT  STATE   SPEED    MTU  LID  LEADS TO  PORT\n"
-	 "0x11          1  ACTIVE  4x HDR  4096    2  leaf         1\n"
-	 "0x12          2  INIT    -          -    3  -            -\n"},
-	{"ports of nodes", print_ports,
-	 "[{\"guid\":\"0x1\",\"description\":\"leaf\",\"port\":1,\"state\":\"DOWN\"},"
-	 "{\"guid\":\"0x10\",\"port_guid\":\"0x11\",\"description\":\"h1\",\"port\":1,"
-	 "\"lid\":2,\"state\":\"ACTIVE\",\"width_speed\":\"4x HDR\",\"mtu\":4096,"
-	 "\"peer\":{\"description\":\"leaf\",\"port\":1}}]",
-	 "GUID  NODE  PORT  STATE   SPEED    MTU  LID  LEADS TO  PORT\n"
-	 "0x1   leaf     1  DOWN    -          -    -  -            -\n"
-	 "0x11  h1       1  ACTIVE  4x HDR  4096    2  leaf         1\n"},
+	 "PORT-GUID PORT STATE  SPEED   MTU LID PEER PEER-PORT\n"
+	 "0x11         1 ACTIVE 4x HDR 4096   2 leaf         1\n"
+	 "0x12         2 INIT   -         -   3 -            -\n"},
 	{"a port", print_port,
 	 "{\"description\":\"leaf\",\"port\":3,\"state\":\"DOWN\",\"physical\":\"Disabled\","
 	 "\"disabled\":true,\"mtu_cap\":4096,\"enforces_in\":true,\"enforces_out\":true,"
@@ -641,10 +607,53 @@ static const struct {
 	 "1234567  1970-01-01 00:00:00  partition  it [0x1]\n"},
 	{"a gap", print_event, "{\"kind\":\"gap\",\"text\":\"events 1 to 2 are gone\"}",
 	 "         events 1 to 2 are gone\n"},
-	{"hostile names", print_nodes,
+};
+
+static const struct {
+	const char *name;
+	const struct column *columns;
+	const char *data, *text;
+} tables[] = {
+	{"nodes", node_columns,
+	 "[{\"guid\":\"0x0002c90200000001\",\"type\":\"switch\",\"description\":\"Leaf 1\","
+	 "\"lid\":9,\"ports\":36,\"active\":20},"
+	 "{\"guid\":\"0x0002c90300000001\",\"type\":\"adapter\",\"description\":\"h\\u00f6st\","
+	 "\"lid\":49151,\"ports\":1,\"active\":1}]",
+	 "GUID               TYPE      LID PORTS ACTIVE DESCRIPTION\n"
+	 "0x0002c90200000001 switch      9    36     20 Leaf 1\n"
+	 "0x0002c90300000001 adapter 49151     1      1 h\xc3\xb6st\n"},
+	{"no nodes", node_columns, "[]", "none\n"},
+	{"links", link_columns,
+	 "[{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":1,\"lid\":2},"
+	 "\"to\":{\"guid\":\"0x22\",\"description\":\"\",\"port\":12,\"lid\":300},"
+	 "\"state\":\"ACTIVE\",\"width_speed\":\"4x EDR\",\"mtu\":4096},"
+	 "{\"from\":{\"guid\":\"0x1\",\"description\":\"Leaf \\u00e9\",\"port\":2},\"to\":{},"
+	 "\"state\":\"INIT\"}]",
+	 "FROM-GUID FROM   FROM-LID FROM-PORT TO-GUID TO   TO-LID TO-PORT STATE  SPEED   MTU\n"
+	 "0x1       Leaf \xc3\xa9        2         1 0x22    0x22    300      12 ACTIVE 4x EDR "
+	 "4096\n"
+	 "0x1       Leaf \xc3\xa9        -         2 -       -         -       - INIT   -         "
+	 "-\n"},
+	{"options", option_columns,
+	 "[{\"name\":\"lmc\",\"value\":\"1\",\"default\":\"0\",\"is_default\":false,"
+	 "\"effect\":\"restart\"},"
+	 "{\"name\":\"role\",\"value\":\"\\\"normal\\\"\",\"is_default\":true,"
+	 "\"effect\":\"reload\"}]",
+	 "OPTION APPLIED-BY VALUE    DEFAULT\n"
+	 "lmc    restart    1        0\n"
+	 "role   reload     \"normal\" =\n"},
+	{"ports of nodes", port_columns,
+	 "[{\"guid\":\"0x1\",\"description\":\"leaf\",\"port\":1,\"state\":\"DOWN\"},"
+	 "{\"guid\":\"0x10\",\"port_guid\":\"0x11\",\"description\":\"h1\",\"port\":1,"
+	 "\"lid\":2,\"state\":\"ACTIVE\",\"width_speed\":\"4x HDR\",\"mtu\":4096,"
+	 "\"peer\":{\"description\":\"leaf\",\"port\":1}}]",
+	 "GUID NODE PORT STATE  SPEED   MTU LID PEER PEER-PORT\n"
+	 "0x1  leaf    1 DOWN   -         -   - -            -\n"
+	 "0x11 h1      1 ACTIVE 4x HDR 4096   2 leaf         1\n"},
+	{"hostile names", node_columns,
 	 "[{\"guid\":\"0x1\",\"description\":\"a\\u001b[2Jb\\nGUID\\u009b31m\\u007f\\u00a0.\"}]",
-	 "GUID  TYPE  LID  PORTS  ACTIVE  DESCRIPTION\n"
-	 "0x1   -       0      0       0  a?[2Jb?GUID?31m?\xc2\xa0.\n"},
+	 "GUID TYPE LID PORTS ACTIVE DESCRIPTION\n"
+	 "0x1  -      -     -      - a?[2Jb?GUID?31m?\xc2\xa0.\n"},
 };
 
 static void test_print(void)
@@ -652,12 +661,24 @@ static void test_print(void)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
-		char *text = printed(answers[i].print, answers[i].data);
+		char *text = printed(answers[i].print, NULL, NULL, answers[i].data);
 
 		if (strcmp(text, answers[i].text))
 			printf("\n%s: expected\n%s\ngot\n%s", answers[i].name, answers[i].text,
 			       text);
 		CU_ASSERT_STRING_EQUAL(text, answers[i].text);
+		free(text);
+	}
+}
+
+static void test_tables(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		char *text = printed(NULL, tables[i].columns, NULL, tables[i].data);
+
+		if (strcmp(text, tables[i].text))
+			printf("\n%s: expected\n%s\ngot\n%s", tables[i].name, tables[i].text, text);
+		CU_ASSERT_STRING_EQUAL(text, tables[i].text);
 		free(text);
 	}
 }
@@ -724,7 +745,7 @@ static void test_print_anything(void)
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
 		for (size_t i = 0; i < ARRAY_SIZE(anything); i++) {
 			char *text = printed(command->each ? command->each : command->print,
-					     anything[i]);
+					     command->columns, NULL, anything[i]);
 
 			CU_ASSERT_PTR_NULL(strstr(text, "(null)"));
 			free(text);
@@ -789,30 +810,67 @@ static void test_span(void)
 		CU_ASSERT_STRING_EQUAL(text_span(cases[i].span_us, buffer), cases[i].text);
 }
 
-/* Many rows, so that the table grows; the last one is not full and is left out. */
-static void test_table(void)
+/* The columns and the form that -o and --noheadings choose. */
+static void test_columns(void)
 {
-	static const struct table_column columns[] = {{"N", TABLE_RIGHT}, {"SQUARE", TABLE_LEFT}};
-	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	char *text = NULL;
-	size_t size, lines = 0;
-	FILE *out = open_memstream(&text, &size);
+	static const char rows[] = "[{\"guid\":\"0x1\",\"type\":\"switch\",\"lid\":9,"
+				   "\"description\":\"leaf 1\"},"
+				   "{\"guid\":\"0x12345\",\"lid\":49151}]";
+	static const struct {
+		const char *names, *rows;
+		bool no_headings;
+		const char *text; /* or of names that are refused the error */
+	} cases[] = {
+		{"LID,GUID", rows, false, "  LID GUID\n    9 0x1\n49151 0x12345\n"},
+		{"guid,Lid", rows, false, "GUID      LID\n0x1         9\n0x12345 49151\n"},
+		{"LID,LID", rows, true, "    9     9\n49151 49151\n"},
+		{"DESCRIPTION", rows, true, "leaf 1\n-\n"},
+		{"GUID", "[]", false, "none\n"},
+		{"GUID", "[]", true, ""},
+		{"GUIDS", rows, false,
+		 "no column \"GUIDS\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		{"", rows, false,
+		 "no column \"\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		{"LID,", rows, false,
+		 "no column \"\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		{"LID,LI", rows, false,
+		 "no column \"LI\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		{"LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID", rows, false,
+		 "more than 15 columns"},
+	};
 
-	for (int i = 0; i < 1000; i++) {
-		table_cell(table, "%d", i);
-		table_cell(table, "%d", i * i);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct column_choice choice = {.no_headings = cases[i].no_headings};
+		char error[CTL_ERROR_SIZE];
+		bool bad = columns_choose(node_columns, cases[i].names, &choice, error);
+		char *text = bad ? mem_strdup(error)
+				 : printed(NULL, node_columns, &choice, cases[i].rows);
+
+		CU_ASSERT_STRING_EQUAL(text, cases[i].text);
+		free(text);
 	}
-	table_cell(table, "%s", "lost");
-	table_print(table, out);
-	fclose(out);
-	for (const char *at = text; *at; at++)
-		lines += *at == '\n';
-	CU_ASSERT_EQUAL(lines, 1001);
-	CU_ASSERT_EQUAL(strncmp(text, "   N  SQUARE\n   0  0\n", 21), 0);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n 999  998001\n"));
-	CU_ASSERT_PTR_NULL(strstr(text, "\nlost"));
-	table_free(table);
-	free(text);
+}
+
+/* Names of columns can be typed: in upper case, without blanks, each once; and -o can choose all.
+ */
+static void test_column_names(void)
+{
+	unsigned lists = 0;
+
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		const struct column *columns = command->columns;
+
+		lists += columns != NULL;
+		CU_ASSERT(!columns != !command->print || command->each);
+		for (size_t i = 0; columns && columns[i].name; i++) {
+			CU_ASSERT(i + 1 < COLUMNS_MAX);
+			CU_ASSERT_EQUAL(strspn(columns[i].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0_-"),
+					strlen(columns[i].name));
+			for (size_t j = 0; j < i; j++)
+				CU_ASSERT_STRING_NOT_EQUAL(columns[i].name, columns[j].name);
+		}
+	}
+	CU_ASSERT(lists > 9);
 }
 
 int main(void)
@@ -825,9 +883,12 @@ int main(void)
 		{"printers of anything", test_print_anything},
 		{"clean text", test_clean},
 		{"spans", test_span},
-		{"tables", test_table},
+		{"tables", test_tables},
+		{"columns", test_columns},
+		{"names of columns", test_column_names},
 		CU_TEST_INFO_NULL,
 	};
 
+	setlocale(LC_CTYPE, "C.UTF-8"); /* as weftctl */
 	return unit_main("ctl", tests);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The table of commands, and the checks of their arguments. */
+/*
+ * The table of commands: the only place that has the words, the arguments and the texts of a
+ * command. `make generated` writes the reference in man/weftctl.8 from it.
+ */
 #include "ctl/commands.h"
 
 #include <arpa/inet.h>
@@ -11,7 +14,7 @@
 #include "formats/partitions.h"
 #include "lib/log.h"
 
-static const char *const sweep_kinds[] = {"light", "full", NULL};
+static const char *const sweep_kinds[] = {"light", "heavy", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
 static const char *const secret_records[] = {"keys", NULL};
@@ -75,7 +78,7 @@ static bool is_p_key(const char *value)
 	return partition_key_parse(value, &p_key);
 }
 
-/* Hexadecimal digits without 0x, or with a membership bit that makes them no partition's. */
+/* Accepts hexadecimal digits without 0x, and a P_Key with the membership bit. */
 static bool meant_p_key(const char *value, char *text, size_t size)
 {
 	char *end;
@@ -107,55 +110,88 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
+	 .section = "Status and sweeps",
 	 .print = print_status,
-	 .summary = "role, last sweep, counts, routing, peers"},
+	 .summary = "Show the manager, the last sweep, routing, peers and the store.",
+	 .details = "Problems that an administrator must solve come first. Then come the role and "
+		    "the priority, the state of the subnet, the last sweep with its figures, and "
+		    "counts of nodes and links. The routing engine is shown with the reasons why "
+		    "others were not used. Settings made at run time, switches that no route uses, "
+		    "disabled ports, other managers, partitions and the store follow."},
 	{.words = "sweep",
 	 .arguments = {{.member = "kind",
-			.label = "light|full",
+			.label = "light|heavy",
 			.choices = sweep_kinds,
+			.former = "full",
+			.now = "heavy",
 			.optional = true}},
 	 .print = print_sweep,
-	 .summary = "sweep now, wait for the end, say what changed"},
+	 .summary = "Sweep now, wait for the end, and show what changed.",
+	 .details = "A heavy sweep, the default, discovers the whole fabric again. A light sweep "
+		    "reads the switches that report a change. On a standby a sweep writes nothing. "
+		    "The answer says whether the fabric changed, and how many blocks of forwarding "
+		    "tables were written on how many switches."},
 	{.words = "reroute",
 	 .print = print_sweep,
-	 .summary = "compute routes anew, write what differs, say what changed"},
+	 .summary = "Compute the routes again, write the differences, and show what changed."},
+
 	{.words = "node list",
+	 .section = "Nodes, ports and links",
 	 .list = "nodes",
 	 .columns = node_columns,
-	 .summary = "switches, adapters and routers"},
+	 .summary = "List switches, adapters and routers."},
 	{.words = "node show",
 	 .arguments = {{.member = "node", .label = "NODE"}},
 	 .document = true,
 	 .digest = node_digest,
 	 .print = print_node,
-	 .summary = "a node and its ports"},
+	 .summary = "Show a node and its ports.",
+	 .details = "For an adapter the table has the port GUIDs, which `partition member add` "
+		    "takes."},
 	{.words = "port list",
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true}},
 	 .list = "ports",
 	 .columns = port_columns,
-	 .summary = "all ports, or those of a node, and where they lead"},
+	 .summary = "List the ports of all nodes or of one node, with their peers.",
+	 .details = "Ports of adapters without a link are omitted. The GUID of a "
+		    "port of an adapter is its port GUID. The GUID of a port of a switch is the "
+		    "GUID of the switch."},
 	{.words = "port show",
 	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
 	 .print = print_port,
-	 .summary = "what is known of a port"},
+	 .summary = "Show one port: states, speed, MTU, VLs, enforcement of P_Keys, violations, "
+		    "peer."},
 	{.words = "port disable",
 	 .arguments = {{.member = "node", .label = "NODE"},
 		       PORT_ARGUMENT,
 		       {.member = "force", .optional = true, .option = true, .flag = true}},
 	 .print = print_port_change,
-	 .summary = "take the link of a switch's port down, until it is enabled"},
+	 .summary = "Take down the link of a switch's port until `port enable`.",
+	 .details = "The command waits for the sweep that writes this. The port stays disabled "
+		    "after a restart of weftd or of the switch; `status` lists such ports. Ports "
+		    "of adapters are refused, because a request to enable them could not reach the "
+		    "adapter. If the link is the only way to the switch, `--force` is necessary."},
 	{.words = "port enable",
 	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
 	 .print = print_port_change,
-	 .summary = "let it come up again"},
+	 .summary =
+		 "Enable a port that `port disable`, `babble_policy` or another program disabled.",
+	 .details = "If the switch is not present, give its GUID. If the port is enabled already, "
+		    "nothing is written."},
 	{.words = "link list",
 	 .list = "links",
 	 .columns = link_columns,
-	 .summary = "cables with both ends and state"},
+	 .summary = "List each link once, with both ends, state, speed and MTU."},
+
 	{.words = "multicast list",
+	 .section = "Registrations with the SA",
 	 .list = "groups",
 	 .columns = group_columns,
-	 .summary = "multicast groups, with their members' number"},
+	 .summary = "List the multicast groups.",
+	 .details =
+		 "A permanent group stays when its last member leaves. If the manager is not "
+		 "MASTER, the lists of registrations begin with a line that says so, because the "
+		 "registrations may be old. With `--json` this line goes to standard error."},
 	{.words = "multicast show",
 	 .arguments = {{.member = "mgid",
 			.label = "MGID",
@@ -164,17 +200,46 @@ const struct ctl_command ctl_commands[] = {
 	 .document = true,
 	 .digest = group_digest,
 	 .print = print_group,
-	 .summary = "one group, its members and its tree"},
+	 .summary = "Show a multicast group, its members and its tree.",
+	 .details = "The MGID has the form of an IPv6 address. Members with `full` receive and "
+		    "send. Members with `non-member` receive, but do not keep the group. Members "
+		    "with `send-only` only send. A `proxy` was joined by another port. The tree is "
+		    "the switch at its root, and each switch that sends to the group, with the "
+		    "ports through which it sends. Port 0 is the switch itself."},
+	{.words = "service list",
+	 .list = "services",
+	 .columns = service_columns,
+	 .summary = "List the services that ports have registered (ServiceRecord).",
+	 .details =
+		 "The column KEY says whether the service has a key. The key itself is not shown."},
+	{.words = "inform list",
+	 .list = "subscriptions",
+	 .columns = subscription_columns,
+	 .summary = "List the subscriptions to traps and notices (InformInfo).",
+	 .details = "A subscriber without the SA key (TRUSTED is no) gets no traps about security "
+		    "(256-259). Traps 64 and 65 report ports that appear and disappear, traps 66 "
+		    "and 67 multicast groups. A subscription ends after five reports in a row, and "
+		    "at least a minute, without an answer."},
+
 	{.words = "partition list",
+	 .section = "Partitions and alias GUIDs",
 	 .list = "partitions",
 	 .columns = partition_columns,
-	 .summary = "partitions of the file and of run time"},
+	 .summary = "List the partitions of the file and those made at run time.",
+	 .details = "FILE-RULES is the number of rules in the file, RUN-TIME-MEMBERS the number of "
+		    "members that were added at run time. If both define a partition, its name and "
+		    "the parameters of its groups are those of the file."},
 	{.words = "partition show",
 	 .arguments = {P_KEY_ARGUMENT},
 	 .document = true,
 	 .digest = partition_digest,
 	 .print = print_partition,
-	 .summary = "one partition, its ports and how it stands with each"},
+	 .summary = "Show a partition, its ports, and the status of each port.",
+	 .details = "`wanted`: the P_Key is to be written. `written`: the write is not "
+		    "acknowledged yet. `acknowledged`: the port has the P_Key. `failed`: there was "
+		    "no answer, and weftd tries again. `refused`: the device refused it. `no "
+		    "room`: the P_Key table of the port is full. `absent`: the port is not "
+		    "present, and its membership is kept."},
 	{.words = "partition add",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "name", .label = "NAME", .optional = true},
@@ -186,12 +251,18 @@ const struct ctl_command ctl_commands[] = {
 		       {.member = "q_key", .label = "N", .optional = true, .option = true}},
 	 .print = print_partition_added,
 	 .failed = partition_change_failed,
-	 .summary = "make a partition, without members yet"},
+	 .summary = "Make a partition without members.",
+	 .details = "`--ipoib` also makes the broadcast group of IPoIB with the given parameters, "
+		    "which are encoded as in a partition file. If there is no free MLID for the "
+		    "group, a warning says so and the exit status is 1. The partition exists, but "
+		    "IPoIB does not work in it until the group exists. In 0x7fff, the default "
+		    "partition, each port that is not named is a limited member."},
 	{.words = "partition remove",
 	 .arguments = {P_KEY_ARGUMENT},
 	 .print = print_partition_removed,
 	 .failed = partition_change_failed,
-	 .summary = "end a partition that was made at run time"},
+	 .summary = "Remove a partition that was made at run time, with its members.",
+	 .details = "If the file also defines the partition, its definition there stays in force."},
 	{.words = "partition member add",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "guids", .label = "GUID", .many = true},
@@ -200,57 +271,65 @@ const struct ctl_command ctl_commands[] = {
 		       {.member = "both", .optional = true, .option = true, .flag = true}},
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
-	 .summary = "let ports in, by port GUID; full members unless said otherwise"},
+	 .summary = "Add members by port GUID; full members are the default.",
+	 .details = "The change takes effect at once, affects only these ports, and survives a "
+		    "restart. The answer comes when the change is durable, when each port that is "
+		    "present has acknowledged or refused it or has failed, and when the SA uses "
+		    "it. After 10 seconds the answer comes anyway and says which of these steps "
+		    "are not complete; they continue. The exit status is then 1, as it is when a "
+		    "port does not take its keys."},
 	{.words = "partition member remove",
 	 .arguments = {P_KEY_ARGUMENT, {.member = "guids", .label = "GUID", .many = true}},
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
-	 .summary = "put ports out that were let in at run time"},
+	 .summary = "Remove members that were added at run time.",
+	 .details = "The answer comes as for `partition member add`."},
 	{.words = "partition check",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .perform = partition_check,
 	 .print = print_partition_check,
-	 .summary = "what is wrong in a partition file, or what it would change"},
+	 .summary = "Check a partition file and show the changes that it would make.",
+	 .details = "The answer is the errors of the file with their lines, or the P_Keys that "
+		    "ports would gain and lose. See `weft-partitions.conf(5)`."},
 	{.words = "partition accept",
 	 .print = print_partitions_accepted,
-	 .summary = "after a loss of records, put the remaining partitions in force"},
+	 .summary = "Put the remaining partitions in force after a loss of records.",
+	 .details = "If the store has lost records, `status` begins with this problem, and ports "
+		    "keep the P_Keys that they hold. New ports become limited members of the "
+		    "default partition. The commands above change the store, but no port. Correct "
+		    "`partition list` and `partition show` first, grant lost aliases again (`alias "
+		    "list`), then accept. As an alternative, `restore` a saved document, which "
+		    "also ends this state."},
 	{.words = "alias list",
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
 	 .list = "aliases",
 	 .columns = alias_columns,
-	 .summary = "alias GUIDs of ports, and how each was granted"},
+	 .summary = "List the alias GUIDs of all ports, of a node, or of a port.",
+	 .details = "INDEX is the index in the port's GUIDInfo. GRANTED-BY is `administrator`, "
+		    "`SA_Key`, `alias_guids`, or `none` if the host registered the alias without a "
+		    "grant. Only a granted alias counts in partitions."},
 	{.words = "alias set",
 	 .arguments = {{.member = "node", .label = "NODE"},
 		       ANY_PORT_ARGUMENT(),
 		       {.member = "guid", .label = "GUID"}},
 	 .print = print_alias_set,
-	 .summary = "give a port an alias GUID, which then counts in partitions"},
+	 .summary = "Give a port an alias GUID at the first free index, or grant an alias that it "
+		    "has.",
+	 .details = "Partitions that name the GUID then count for the port. If another port has "
+		    "the alias without a grant, that port loses it. The GUID of a port or a node, "
+		    "and an alias that was granted to another port, are refused. The port number "
+		    "of a switch is 0. Only the MASTER accepts this command."},
 	{.words = "alias remove",
 	 .arguments = {{.member = "node", .label = "NODE"},
 		       ANY_PORT_ARGUMENT(),
 		       {.member = "guid", .label = "GUID"}},
 	 .print = print_alias_removed,
-	 .summary = "take an alias GUID away from a port"},
-	{.words = "config show",
-	 .list = "options",
-	 .columns = option_columns,
-	 .summary = "every option with its value, and whether a reload changes it"},
-	{.words = "config check",
-	 .print = print_would_change,
-	 .summary = "what a reload would refuse or change"},
-	{.words = "config reload",
-	 .print = print_reloaded,
-	 .summary = "read configuration and partition file again, as SIGHUP does"},
-	{.words = "service list",
-	 .list = "services",
-	 .columns = service_columns,
-	 .summary = "services that ports have registered"},
-	{.words = "inform list",
-	 .list = "subscriptions",
-	 .columns = subscription_columns,
-	 .summary = "who has asked to be told of what"},
+	 .summary = "Remove an alias GUID from a port, with all registrations under it.",
+	 .details = "If the port is not present, give its port GUID as NODE."},
+
 	{.words = "topology export",
+	 .section = "Topology",
 	 .arguments = {{.member = "format",
 			.label = "net|json|dot|slurm",
 			.choices = export_formats,
@@ -258,7 +337,14 @@ const struct ctl_command ctl_commands[] = {
 	 .document = true,
 	 .digest = topology_export,
 	 .print = print_text,
-	 .summary = "what is there, for other programs"},
+	 .summary = "Print the present fabric for other programs.",
+	 .details =
+		 "`net` is the format that ibnetdiscover prints, and that ibsim and weftsim read. "
+		 "`json` is an object with `nodes` and `links`. `dot` is a graph for Graphviz. "
+		 "`slurm` is topology.conf for the plugin topology/tree of Slurm. This plugin "
+		 "needs a tree: each switch with hosts is a leaf with its hosts, which have the "
+		 "first word of their description as name. Switches that join the same parts of "
+		 "the fabric are one switch with the name of the first of them."},
 	{.words = "topology check",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .ask = "topology export",
@@ -266,8 +352,15 @@ const struct ctl_command ctl_commands[] = {
 	 .digest = topology_check,
 	 .print = print_differences,
 	 .failed = differences_found,
-	 .summary = "differences from a planned net file"},
+	 .summary = "Show the differences from a planned net file.",
+	 .details =
+		 "Differences are nodes that are missing, replaced, renamed or not planned, links "
+		 "that are missing, lead elsewhere or are not planned, and links without the "
+		 "planned width and speed. Nodes match by GUID, otherwise by name. A plan without "
+		 "GUIDs or rates is sufficient. If there is a difference, the exit status is 1."},
+
 	{.words = "route show",
+	 .section = "Routing",
 	 .arguments = {{.member = "src", .label = "SRC"},
 		       {.member = "dst", .label = "DST"},
 		       {.member = "sl",
@@ -277,41 +370,98 @@ const struct ctl_command ctl_commands[] = {
 			.good = is_sl,
 			.what = "a service level: a number from 0 to 15"}},
 	 .print = print_route,
-	 .summary = "every hop from one node to another"},
+	 .summary = "Show the programmed path between two nodes, hop by hop.",
+	 .details = "Each hop has the ports through which the path enters and leaves, and the VL "
+		    "on which it leaves, for the given SL or the SL of the path."},
 	{.words = "route check",
 	 .print = print_route_check,
 	 .failed = route_check_failed,
-	 .summary = "what the switches hold: pairs not reached, loops, credit loops"},
+	 .summary = "Check the programmed routes for unreached LIDs, loops and credit loops.",
+	 .details = "The checks use the tables that the switches are known to hold. The answer "
+		    "counts pairs of switch and LID that are not reached although there are links, "
+		    "loops, credit loops by VL, and blocks with unknown contents. If there is any "
+		    "of these, the exit status is 1. It also lists the "
+		    "parts of the fabric that have no link between them."},
 	{.words = "route quality",
 	 .print = print_route_quality,
-	 .summary = "how evenly the routes load the links"},
+	 .summary = "Show how evenly the programmed routes load the links between switches.",
+	 .details = "All to all: every host sends to every other host. The figures are the paths "
+		    "over the link with the highest load and over a link on average, by level, and "
+		    "the congestion risk. The congestion risk of a link is the number of hosts "
+		    "that send over it, or that receive over it, whichever is lower.\nShifts: each "
+		    "host sends to the host that is a fixed number of places further, for at most "
+		    "512 numbers. Random: 100 permutations. The figures are the flows on the link "
+		    "with the highest load.\nBisection: the share of a link that a flow gets on "
+		    "average when one half of the hosts sends to the other half."},
 	{.words = "route plan",
 	 .arguments = {{.member = "engine", .label = "NAME", .option = true}},
 	 .print = print_route_plan,
-	 .summary = "another engine's routes against those of now; changes nothing"},
+	 .summary = "Compare the routes of an engine with the programmed routes; change nothing.",
+	 .details =
+		 "The answer has the results of the checks, the quality beside that of the "
+		 "programmed routes, and the number of entries, blocks and switches that a change "
+		 "would write.\n`route check`, `route quality` and `route plan` compute in the "
+		 "background. One runs at a time, three more may wait, others are refused."},
 	{.words = "route engine",
 	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]|default"}},
 	 .print = print_route_engine,
-	 .summary = "take these engines now and from now on, or the configuration's"},
+	 .summary = "Use these engines, in this order, now and after a restart.",
+	 .details = "The engines replace the option `routing` of `weftd.conf(5)` and are kept in "
+		    "the store. `default` returns to that option. If every engine refuses the "
+		    "fabric, engines and tables do not change."},
 	{.words = "route dump",
 	 .arguments =
 		 {{.member = "format", .label = "opensm", .choices = dump_formats, .option = true},
 		  {.member = "dir", .label = "DIR"}},
 	 .sink = &dump_sink,
 	 .print = print_dump,
-	 .summary = "opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs"},
-	{.words = "log level",
-	 .arguments = {{.member = "room", .label = "ROOM", .optional = true},
-		       {.member = "level",
-			.label = "LEVEL",
+	 .summary = "Write opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs into a folder.",
+	 .details = "The files are those that OpenSM writes and ibdmchk reads, all from one state "
+		    "of the fabric. The folder is made if it is missing. Files of these names are "
+		    "replaced when all three are complete."},
+
+	{.words = "perf top",
+	 .section = "Port counters",
+	 .arguments = {{.member = "by",
+			.label = "data|wait",
+			.choices = top_kinds,
 			.optional = true,
-			.good = is_level,
-			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
-				"or default"}},
-	 .rows = "rooms",
-	 .columns = log_columns,
-	 .summary = "what is logged; with a level what is from now on, of all or of one room"},
+			.option = true}},
+	 .rows = "ports",
+	 .columns = top_columns,
+	 .summary = "List the ports with the highest load, or with the longest wait for credits.",
+	 .details = "The load is that of the busier direction. Rates are those between the last "
+		    "two reads of the counters. The option `perf_interval` of `weftd.conf(5)` and "
+		    "`perf sweep` read them."},
+	{.words = "perf errors",
+	 .document = true,
+	 .digest = errors_digest,
+	 .print = print_errors,
+	 .summary = "List ports with errors, and links that are slower or narrower than possible.",
+	 .details = "Ports whose counters rose at the last read come first. Totals continue when "
+		    "counters are reset. A + marks a counter that is full: the real number is "
+		    "higher. The list of links needs no read."},
+	{.words = "perf show",
+	 .arguments = {{.member = "node", .label = "NODE"}, ANY_PORT_ARGUMENT()},
+	 .print = print_counters,
+	 .summary = "Read the counters of a port now and show them.",
+	 .details = "The answer has PortCounters and, if the device has them, "
+		    "PortCountersExtended, as `perfquery(8)` shows them."},
+	{.words = "perf metrics",
+	 .sink = &metrics_sink,
+	 .print = print_text,
+	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
+	 .details = "The text has at most 1,000,000 bytes and does not change with `--json`. If "
+		    "there is no room for all ports with errors, those whose counters rise come "
+		    "first, and `weft_ports_left_out` has the number of the others. "
+		    "`weft-metrics.timer` writes the text to a file for node_exporter."},
+	{.words = "perf sweep",
+	 .print = print_perf_sweep,
+	 .summary = "Read the counters of all ports now and wait for the end.",
+	 .details = "This also works if `perf_interval` is 0."},
+
 	{.words = "events",
+	 .section = "Events, log and capture",
 	 .arguments = {{.member = "follow", .optional = true, .option = true, .flag = true},
 		       {.member = "since",
 			.label = "N",
@@ -321,7 +471,39 @@ const struct ctl_command ctl_commands[] = {
 			.what = "the number of an event"}},
 	 .list = "events",
 	 .each = print_event,
-	 .summary = "what happened, or happens: links, nodes, ports, partitions, ..."},
+	 .summary = "List events: links, nodes, ports, roles, partitions and others.",
+	 .details =
+		 "Each line has the number of the event, its time, its kind, its text and the node "
+		 "or port. The kinds are `role`, `standby`, `sweep`, `link`, `node`, `port`, "
+		 "`trap`, `partition`, `multicast`, `routing`, `setting`, `store`, `keys`, "
+		 "`alias`, and `other` for other lines that have a MESSAGE_ID in the "
+		 "journal.\n`--follow` shows new events until it is interrupted. A client that "
+		 "does not read for a minute is dropped. `--since` shows the events after the "
+		 "event with this number, so that a client can continue where it stopped.\nweftd "
+		 "keeps the last 10,000 events of each kind in memory. If events are missing, the "
+		 "list has a line of kind `gap` with the first and the last number. Numbers are "
+		 "not used twice, and a restart that loses events is a gap. After weftd was "
+		 "killed, some numbers are not used. Numbers begin at 1 again only if the state "
+		 "directory cannot be written or was lost. If N is higher than the latest event, "
+		 "weftd sends a gap with the latest number (`newest`), then all stored "
+		 "events.\nWith `--json` each event is an object on a line of its own, with "
+		 "`number`, `time_s` (seconds since 1970), `kind`, `level` (as in the log) and "
+		 "`text`. If the event has a node or a port, there are also `node`, `node_guid`, "
+		 "`port_guid`, `port` and `lid`. A gap has `first` and `last`."},
+	{.words = "log level",
+	 .arguments = {{.member = "room", .label = "COMPONENT", .optional = true},
+		       {.member = "level",
+			.label = "LEVEL",
+			.optional = true,
+			.good = is_level,
+			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
+				"or default"}},
+	 .rows = "rooms",
+	 .columns = log_columns,
+	 .summary = "Show the log levels, or change them for all components or one.",
+	 .details = "Levels are those of `journalctl -p`. WEFT_ROOM in the journal names the "
+		    "component of a line. The level replaces the option `log_level` and is kept in "
+		    "the store. `default` as LEVEL returns to that option."},
 	{.words = "capture",
 	 .arguments = {{.member = "file", .label = "FILE|-"},
 		       {.member = "seconds",
@@ -332,72 +514,107 @@ const struct ctl_command ctl_commands[] = {
 			.what = "a time: a number of seconds from 1 to 86400"}},
 	 .sink = &capture_sink,
 	 .print = print_capture,
-	 .summary = "the MADs of weftd, without keys, for Wireshark"},
-	{.words = "perf top",
-	 .arguments = {{.member = "by",
-			.label = "data|wait",
-			.choices = top_kinds,
-			.optional = true,
-			.option = true}},
-	 .rows = "ports",
-	 .columns = top_columns,
-	 .summary = "ports that carry most, or wait most for credits"},
-	{.words = "perf errors",
-	 .document = true,
-	 .digest = errors_digest,
-	 .print = print_errors,
-	 .summary = "ports that have counted errors, links slower than both ends can"},
-	{.words = "perf show",
-	 .arguments = {{.member = "node", .label = "NODE"}, ANY_PORT_ARGUMENT()},
-	 .print = print_counters,
-	 .summary = "a port's counters, read now"},
-	{.words = "perf metrics",
-	 .sink = &metrics_sink,
-	 .print = print_text,
-	 .summary = "figures of weftd and the fabric as Prometheus text"},
-	{.words = "perf sweep",
-	 .print = print_perf_sweep,
-	 .summary = "read the counters of all ports now"},
+	 .summary = "Write the MADs of weftd to a file that Wireshark and tshark read.",
+	 .details =
+		 "The file (- is standard output) gets the MADs that weftd sends and receives from "
+		 "now on, for the given time or until the command is interrupted. The format is "
+		 "pcap with ERF records of type InfiniBand. M_Keys, SM_Keys, the SA key and keys "
+		 "of services are replaced by 0.\nweftd does not know some fields of a packet: the "
+		 "PSN, the CRCs and the P_Key (0xffff) have default values. Both ends of a "
+		 "directed route have the permissive LID. Of an RMPP message there are the first "
+		 "256 bytes, once.\nAt most 16,384 packets wait to be read. More are lost, and the "
+		 "end of the output says how many. There are at most four captures at a time. Only "
+		 "the owner can read the file, and it is complete whenever the command ends."},
+
+	{.words = "config show",
+	 .section = "Configuration",
+	 .list = "options",
+	 .columns = option_columns,
+	 .summary = "List every option with its value, its default, and how a change is applied.",
+	 .details = "APPLIED-BY is `reload`, or `restart` if only a restart of weftd applies a "
+		    "change. DEFAULT is = if the value is the default. Keys are not shown. See "
+		    "`weftd.conf(5)`."},
+	{.words = "config check",
+	 .print = print_would_change,
+	 .summary = "Show the errors in the configuration, or what a reload would change.",
+	 .details = "weftd reads the files that a reload would read, with its own arguments and "
+		    "rights. Nothing changes."},
+	{.words = "config reload",
+	 .print = print_reloaded,
+	 .summary = "Read the configuration and the partition file again, as SIGHUP does.",
+	 .details = "The answer lists the options that changed, those that take effect after a "
+		    "restart, and whether the partition file changed."},
 	{.words = "keys status",
 	 .print = print_keys,
-	 .summary = "how ports are protected by M_Keys, and who used wrong ones"},
+	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",
+	 .details =
+		 "The answer has the mode, the number of ports that hold their key, and the number "
+		 "of ports that may hold an earlier key. SMPs with wrong keys (trap 256) include "
+		 "those that this manager itself sent while it tried keys. Keys are not shown."},
 	{.words = "keys rotate",
 	 .perform = keys_rotate_perform,
 	 .print = print_sweep,
-	 .summary = "read key and secrets again, give all ports their new keys"},
+	 .summary = "Read the secrets again and give the ports their new keys.",
+	 .details = "First, on all managers of the subnet, write the new secret on the line before "
+		    "the present secret. The command reads the configuration and the secrets as "
+		    "SIGHUP does, and waits for the sweep that writes the keys. When `keys status` "
+		    "shows no port that may hold an earlier key, remove the old line."},
 	{.words = "keys import",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .perform = keys_import_perform,
 	 .print = print_imported,
-	 .summary = "M_Keys that OpenSM has given, from its guid2mkey"},
-	{.words = "import opensm",
-	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
-		       {.member = "cache", .label = "DIR", .optional = true, .option = true},
-		       {.member = "to", .label = "DIR", .optional = true, .option = true}},
-	 .perform = import_opensm,
-	 .print = print_opensm,
-	 .summary = "make our files from OpenSM's, and say what has no equivalent"},
+	 .summary = "Read the M_Keys of ports from the file guid2mkey of OpenSM.",
+	 .details = "Use it before this manager takes over from OpenSM. weftd tries these keys at "
+		    "ports whose key is not known."},
+
 	{.words = "ha status",
+	 .section = "High availability",
 	 .print = print_ha,
-	 .summary = "who follows this manager, or whom it follows, and how far behind"},
+	 .summary = "Show the standbys that follow this manager, or the master that it follows.",
+	 .details = "A MASTER shows for each standby its role and the number of changes that it "
+		    "has not acknowledged. Only a STANDBY takes over. `Durability` is the option "
+		    "`durability` of `weftd.conf(5)`: whether a client gets its answer when this "
+		    "manager has stored a registration, or when the standbys have it too. A "
+		    "standby shows the master that it "
+		    "follows, how many "
+		    "changes it is behind, whether its partition file differs, and why it does not "
+		    "follow other managers.\n`Refused` counts peers since the start. These are "
+		    "connections to `ha_listen` without a valid key or without a place for their "
+		    "handshake. They are also standbys and masters with a valid key whose greeting "
+		    "or frame was refused."},
 	{.words = "ha handover",
 	 .arguments = {{.member = "guid", .label = "GUID", .optional = true},
 		       {.member = "force", .optional = true, .option = true, .flag = true}},
 	 .print = print_handover,
-	 .summary = "give the subnet to a standby, the highest or this one"},
+	 .summary = "Give the subnet to the standby with this port GUID, or to the standby of the "
+		    "highest rank.",
+	 .details = "Only the MASTER accepts this command. With `ha_listen` (see `weftd.conf(5)`) "
+		    "the standby must be in sync, unless `--force` is given. A busy standby is "
+		    "queried again for some seconds. This manager does not become MASTER again by "
+		    "itself. As long as the new master is MASTER, the priority of this manager is "
+		    "0, and a new master that runs weft uses a higher priority (at most 15). If "
+		    "the new master is OpenSM, "
+		    "it keeps the subnet if its priority is 1 or more, until this weftd restarts."},
 	{.words = "ha disable",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
-	 .summary = "put another manager to rest (NOTACTIVE)"},
+	 .summary = "Make a standby NOTACTIVE: it does not take over, even if the MASTER fails.",
+	 .details = "The state lasts until `ha enable` or a restart of that manager. The manager "
+		    "continues to follow. Only the MASTER accepts `ha disable`, `ha enable` and "
+		    "`ha discover`. They send a "
+		    "control packet to another manager and show its state. GUID is its port GUID, "
+		    "which Peers in `status` shows."},
 	{.words = "ha enable",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
-	 .summary = "make one that was put to rest a standby again"},
+	 .summary = "Make a NOTACTIVE manager a standby again."},
 	{.words = "ha discover",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
-	 .summary = "make a standby look anew who is there"},
+	 .summary = "Make a standby forget its master and look for managers again."},
+
 	{.words = "save",
+	 .section = "Save, restore and import",
 	 .arguments = {{.member = "file", .label = "FILE|-"},
 		       {.member = "with",
 			.label = "keys",
@@ -406,17 +623,47 @@ const struct ctl_command ctl_commands[] = {
 			.option = true}},
 	 .sink = &save_sink,
 	 .print = print_saved,
-	 .summary = "what is registered, as one JSON document"},
+	 .summary = "Write the records of the store as one JSON document.",
+	 .details =
+		 "The document, `{\"version\":1,\"records\":[...]}`, goes to a file of mode 0600 "
+		 "or to standard output (-). It has LIDs, multicast groups and members, services, "
+		 "subscriptions, alias GUIDs and settings. A record has its `kind` and the fields "
+		 "of the specification. Bytes and numbers of 64 bits are text, 0x and hexadecimal "
+		 "digits; names are text. The document may hold keys of services, so protect it as "
+		 "you protect these. M_Keys are in it only with `--with keys`. A registration that "
+		 "arrives during the command may be missing."},
 	{.words = "restore",
 	 .arguments = {{.member = "file", .label = "FILE|-"}},
 	 .perform = restore_perform,
 	 .print = print_restored,
-	 .summary = "put such a document in place of what is registered"},
+	 .summary = "Replace the records of the store by those of a saved document.",
+	 .details = "The document comes from a file or from standard input (-). weftd checks all "
+		    "of it before anything changes, and the error names the first wrong record. "
+		    "The group of a member must come before the member. If the document lacks the "
+		    "broadcast group of the default partition, weftd makes it. Ports that are "
+		    "present keep their LIDs. M_Keys do not change if the document has none. Only "
+		    "a MASTER accepts this command. When it ends, the records are on the disk."},
+	{.words = "import opensm",
+	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
+		       {.member = "cache", .label = "DIR", .optional = true, .option = true},
+		       {.member = "to", .label = "DIR", .optional = true, .option = true}},
+	 .perform = import_opensm,
+	 .print = print_opensm,
+	 .summary = "Make weft's files from those of OpenSM, and list what has no equivalent.",
+	 .details = "The command reads OpenSM's configuration, partition file and LIDs in DIR "
+		    "(default /etc/opensm) and its cache (`--cache`, default /var/cache/opensm). "
+		    "It writes a weftd.conf, a partition file and a document for `restore` into a "
+		    "folder (`--to`, default weft-import). If root runs it and there is a group "
+		    "`weft`, this group can read the files, otherwise only the caller. It lists "
+		    "the options that were taken over, and for the others the reason. It needs no "
+		    "daemon, changes no file of OpenSM, and overwrites no file."},
 	{.words = "completion",
+	 .section = "Shell completion",
 	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},
 	 .perform = completion_perform,
 	 .digest = completion_digest,
 	 .print = print_text,
-	 .summary = "a script that completes weftctl's command line"},
+	 .summary = "Print a script that completes the command line of weftctl.",
+	 .details = "If the script is not installed, use `source <(weftctl completion bash)`."},
 	{.words = NULL},
 };

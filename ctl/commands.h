@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands of weftctl, as rows of one table: the words that call one, its arguments, and how
- * its answer is printed. The words are also the command's name on the control socket.
+ * The commands of weftctl, as rows of one table: the words of a command, its arguments, its texts,
+ * and how its answer is printed. The words are also the name of the command on the control socket.
  */
 #ifndef CTL_COMMANDS_H
 #define CTL_COMMANDS_H
@@ -16,64 +16,67 @@ enum { CTL_ARGUMENTS_MAX = 10 };
 
 struct ctl_argument {
 	const char *member;		 /* of the request */
-	const char *label;		 /* as usage lines show it */
-	const char *const *choices;	 /* NULL terminated; NULL: anything */
-	bool (*good)(const char *value); /* NULL: anything */
-	const char *what;		 /* that it wants: "a number from 0 to 15" */
-	/* Of a value that is not good: what was perhaps meant; false: nothing like it. */
+	const char *label;		 /* in usage lines */
+	const char *const *choices;	 /* NULL terminated; NULL: any value */
+	const char *former, *now;	 /* a choice of an earlier version, and its present name */
+	bool (*good)(const char *value); /* NULL: any value */
+	const char *what;		 /* the valid values: "a number from 0 to 15" */
+	/* Writes the value that a wrong value probably stands for; false: there is none. */
 	bool (*meant)(const char *value, char *text, size_t size);
-	bool optional; /* passed over when there are not words for it and all that follow */
-	bool last;     /* optional, but given only behind all that stand before it */
-	bool option;   /* given as --MEMBER VALUE, anywhere behind the words */
-	bool flag;     /* such an option, without a value: true */
+	bool optional; /* skipped if there are not enough words for it and the arguments after it */
+	bool last;     /* optional, and possible only after all arguments before it */
+	bool option;   /* --MEMBER VALUE, anywhere after the words of the command */
+	bool flag;     /* an option without a value: true */
 	bool many;     /* all words that are left, as an array: the last argument */
 };
 
-/* For answers that are too long to be held: takes their parts one by one. */
+/* Takes the parts of an answer that is too long to be held in memory. */
 struct ctl_sink {
-	/* A new sink; NULL and one line in error. */
+	/* Returns a new sink, or NULL and one line in error. */
 	void *(*open)(const json_t *request, char error[CTL_ERROR_SIZE]);
 	void (*part)(void *sink, const json_t *part);
-	/* Frees it. whole: all parts came; else what it has made is removed. 0, or -errno and one
-	 * line in error; on success *data is what is printed, a new reference. */
+	/* Frees the sink. whole: all parts arrived; otherwise its output is removed. Returns 0, or
+	 * -errno and one line in error. On success *data, a new reference, is printed. */
 	int (*close)(void *sink, bool whole, json_t **data, char error[CTL_ERROR_SIZE]);
 };
 
 struct ctl_command {
-	const char *words;				  /* "route show" */
+	const char *words;   /* "route show" */
+	const char *section; /* of the manual; set in the first row of a section */
 	struct ctl_argument arguments[CTL_ARGUMENTS_MAX]; /* ends at a row without member */
 	const char *list; /* the member of each part that is an array of rows; NULL: no list */
-	/* Prints a row of the list as it comes, and print is not called; --json: an object a
-	 * line. NULL: the list is printed as a whole. */
+	/* Prints a row of the list when it arrives, and print is not called; with --json an object
+	 * on a line. NULL: the list is printed as a whole. */
 	void (*each)(const json_t *row, FILE *out);
-	bool document; /* the arrays of all parts are gathered by their names in one object */
-	const struct ctl_sink *sink; /* takes the parts; or NULL */
+	bool document;		     /* the arrays of all parts become members of one object */
+	const struct ctl_sink *sink; /* takes the parts; may be NULL */
 	const char *ask;	     /* the command on the socket; NULL: the words */
-	/* Asks by itself, with several calls: as control_call(). NULL: one call. */
+	/* Sends the requests itself, as control_call() does. NULL: one call. */
 	int (*perform)(const char *socket, const json_t *request, json_t **result, char **refusal);
-	/* Replaces *data, which the daemon has answered, by what is shown. -errno and one line in
-	 * error when it cannot. NULL: it is shown as it came. */
+	/* Replaces *data, the answer, by what is printed. Returns 0, or -errno and one line in
+	 * error. NULL: the answer is printed. */
 	int (*digest)(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 	/* The answer is a table with these columns, and print is not called. NULL: no table. */
 	const struct column *columns;
 	const char *rows; /* the member of the answer with the rows; NULL: the answer itself */
 	void (*print)(const json_t *data, FILE *out);
-	bool (*failed)(const json_t *data); /* the answer tells of something wrong: status 1 */
-	const char *summary;
+	bool (*failed)(const json_t *data); /* true: the exit status is 1 */
+	const char *summary;		    /* a sentence; code between backquotes */
+	const char *details; /* sentences; a line end begins a paragraph; NULL: no details */
 };
 
 /* The table, ended by a row whose words are NULL. */
 extern const struct ctl_command ctl_commands[];
 
-/* Finds the command that argv (argc words) names, and makes its request (a new reference). 0, or
- * -EINVAL with one line in error. */
+/* Finds the command that argv (argc words) calls, and makes its request, a new reference. Warns on
+ * stderr of a former name. Returns 0, or -EINVAL with one line in error. */
 int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, json_t **request,
 	      char error[CTL_ERROR_SIZE]);
-/* Whether these words begin the command, or it begins them. */
+/* True if the command begins with these words, or if the words begin with the command. */
 bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv);
-/* Of words that call nothing: -EINVAL, and in error what was meant. */
+/* Writes into error which command the words, which call none, probably mean. Returns -EINVAL. */
 int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE]);
-/* "route show SRC DST", with room for it. */
+/* Writes "route show SRC DST" into usage. */
 void ctl_usage(const struct ctl_command *command, char *usage, size_t size);
 
 #endif

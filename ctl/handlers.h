@@ -63,6 +63,8 @@ void print_partition_check(const json_t *data, FILE *out);
 
 /* print.c: the rows of node list, link list and log level. */
 extern const struct column node_columns[], link_columns[], log_columns[];
+/* Returns "light", "switches" or "heavy": the daemon still sends "full", the former name. */
+const char *sweep_kind(const json_t *sweep);
 /* Prints the duration and the changes of a sweep. */
 void print_sweep(const json_t *data, FILE *out);
 /* Prints the hops of a path. */

@@ -71,8 +71,8 @@ int keys_rotate_perform(const char *socket, const json_t *request, json_t **resu
 	if (error)
 		return error;
 	json_decref(answer);
-	return keys_call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "full"), result,
-			 refusal);
+	return keys_call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "heavy"),
+			 result, refusal);
 }
 
 /* import */

@@ -14,12 +14,20 @@
 #include <unistd.h>
 
 #include "ctl/commands.h"
+#include "ctl/reference.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 #include "lib/suggest.h"
 
 enum { EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
-enum { OPT_JSON = 256, OPT_NOHEADINGS, OPT_HELP, OPT_VERSION, OPT_OF_COMMAND };
+enum {
+	OPT_JSON = 256,
+	OPT_NOHEADINGS,
+	OPT_PRINT_COMMANDS,
+	OPT_HELP,
+	OPT_VERSION,
+	OPT_OF_COMMAND,
+};
 enum { GROUP_SIZE = 64 };
 enum { OPTIONS_MAX = 32, WORD = 1 /* getopt's, in order */ };
 
@@ -29,6 +37,7 @@ static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"output", required_argument, NULL, 'o'},
 	{"noheadings", no_argument, NULL, OPT_NOHEADINGS},
+	{"print-commands", no_argument, NULL, OPT_PRINT_COMMANDS}, /* for `make generated` */
 	{"help", no_argument, NULL, OPT_HELP},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -74,17 +83,8 @@ static void list_options(struct option options[OPTIONS_MAX])
 	options[count] = (struct option){0};
 }
 
-static void print_command(const struct ctl_command *command)
-{
-	char usage[CTL_ERROR_SIZE];
-
-	ctl_usage(command, usage, sizeof(usage));
-	printf(strlen(usage) > 22 ? "  %s\n%25s%s\n" : "  %-22s %s%s\n", usage, "",
-	       command->summary);
-}
-
-/* Of the commands that these words begin, or of the one that they call; without words, of all.
- * Returns the status to exit with. */
+/* Prints the help for the commands that begin with these words; without words, for all. Returns the
+ * exit status. */
 static int ctl_print_help(int count, char *const *words)
 {
 	const struct ctl_command *command = ctl_commands;
@@ -97,22 +97,20 @@ static int ctl_print_help(int count, char *const *words)
 		return explain_usage(error);
 	}
 	puts("Usage: weftctl [-s SOCKET] [--json] COMMAND\n"
-	     "Asks and directs weftd, the InfiniBand subnet manager.\n"
+	     "Queries and controls weftd, the InfiniBand subnet manager.\n"
 	     "\n"
-	     "  -s SOCKET   its control socket; otherwise $WEFT_SOCKET, or /run/weft/control.sock\n"
-	     "  --json      the answer as JSON\n"
+	     "  -s SOCKET     Control socket; default: $WEFT_SOCKET, or /run/weft/control.sock.\n"
+	     "  --json        Print the answer as JSON.\n"
 	     "  -o, --output COLUMN[,COLUMN...]\n"
-	     "              only these columns of a list, in this order\n"
-	     "  --noheadings  a list without its line of headings\n"
-	     "  --version   print the version and exit\n"
-	     "  --help      print this and exit; behind a command, of that one\n"
+	     "                Print only these columns of a list, in this order.\n"
+	     "  --noheadings  Print a list without its line of headings.\n"
+	     "  --version     Print the version and exit.\n"
+	     "  --help        Print this and exit; after a command, its description.\n"
 	     "\n"
 	     "Commands:");
-	for (; command->words; command++)
-		if (ctl_concerns(command, count, words))
-			print_command(command);
+	reference_help(count, words, stdout);
 	if (!count)
-		puts("  help [COMMAND]         as --help");
+		puts("  help [COMMAND]         As --help.");
 	puts("\nNODE, SRC and DST are nodes: a name, a GUID (0x...) or a LID.");
 	return EXIT_SUCCESS;
 }
@@ -179,6 +177,9 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 		case OPT_HELP:
 			invocation->help = true;
 			break;
+		case OPT_PRINT_COMMANDS:
+			reference_man(stdout);
+			return EXIT_SUCCESS;
 		case OPT_VERSION:
 			puts("weftctl " WEFT_VERSION);
 			return EXIT_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Makes a request from the words of a command line. Pure. */
+/* Makes a request from the words of a command line, and explains words that are wrong. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -204,6 +204,11 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 {
 	char near[16];
 
+	if (argument->former && !strcmp(value, argument->former)) {
+		fprintf(stderr, "weftctl: warning: \"%s\" is now called \"%s\"\n", value,
+			argument->now);
+		value = argument->now;
+	}
 	if (!is_choice(argument, value))
 		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
 			      usage);

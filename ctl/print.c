@@ -25,13 +25,20 @@ static void print_sweep_changes(const json_t *data, FILE *out)
 	fputc('\n', out);
 }
 
+const char *sweep_kind(const json_t *sweep)
+{
+	const char *kind = text_member(sweep, "kind");
+
+	return strcmp(kind, "full") != 0 ? kind : "heavy";
+}
+
 void print_sweep(const json_t *data, FILE *out)
 {
 	const char *summary = text_member(data, "summary");
 	long long smps = number_member(data, "smps"), sets = number_member(data, "sets");
 	char span[TEXT_SPAN_SIZE];
 
-	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", text_member(data, "kind"),
+	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", sweep_kind(data),
 		text_span(number_member(data, "duration_us"), span), smps, text_plural(smps, "s"),
 		sets);
 	print_sweep_changes(data, out);

@@ -135,8 +135,7 @@ static void print_last_sweep(const json_t *sweep, FILE *out)
 	}
 	print_when(number_member(sweep, "started_s"), when);
 	line(out, "Last sweep", "number %lld, %s (%s), at %s, took %s",
-	     number_member(sweep, "number"), text_member(sweep, "kind"),
-	     text_member(sweep, "reason"), when,
+	     number_member(sweep, "number"), sweep_kind(sweep), text_member(sweep, "reason"), when,
 	     text_span(number_member(sweep, "duration_us"), span));
 	line(out, "", "%lld SMP%s, %lld of them Set(), %lld retr%s, %lld failed", smps,
 	     text_plural(smps, "s"), number_member(sweep, "sets"), retries,

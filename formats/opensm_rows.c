@@ -55,7 +55,7 @@ const struct opensm_row opensm_rows[] = {
 	{"reassign_lids", "FALSE", OPENSM_NONE, NULL,
 	 "always off: weft keeps the LID that a port has, even without a store"},
 	{"force_heavy_sweep", "FALSE", OPENSM_NONE, NULL,
-	 "weftctl sweep full starts one; readback_interval finds changes without a trap"},
+	 "weftctl sweep heavy starts one; readback_interval finds changes without a trap"},
 	{"sweep_on_trap", "TRUE", OPENSM_NONE, NULL,
 	 "always on; weft reads only the nodes that the trap concerns"},
 	{"port_profile_switch_nodes", "FALSE", OPENSM_NONE, NULL,

@@ -5,7 +5,7 @@
 # with 64 requests under way, on a weftsim each; the manager's CPU time is the kernel's account of it. By
 # LID and by GID take turns, and the median of all rounds counts: a manager that finds fewer requests
 # waiting when it wakes up pays more for each.
-# Then the same once more while full sweeps run one after the other, for the time to an answer; the
+# Then the same once more while heavy sweeps run one after the other, for the time to an answer; the
 # machine's processors are shared by simulator, manager and client. With QUICK a smaller fabric and fewer
 # requests.
 #
@@ -48,7 +48,7 @@ start_manager() {
 sweeps_of() {
 	while [ -e sweeping ]; do
 		if [ "$1" = weftd ]; then
-			ctl weftd sweep full >/dev/null 2>&1
+			ctl weftd sweep heavy >/dev/null 2>&1
 		else
 			kill -HUP "${pids[opensm]}"
 			sleep 0.2
@@ -119,7 +119,7 @@ row "$hosts hosts: time to an answer, median" "$w_median" "$o_median" " us"
 row "$hosts hosts: time to an answer, 99 %" "$w_99" "$o_99" " us"
 read -r _ w_median w_99 _ w_lost <weftd.swept
 read -r _ o_median o_99 _ o_lost <opensm.swept
-row "$hosts hosts: the median during full sweeps" "$w_median" "$o_median" " us"
-row "$hosts hosts: 99 % during full sweeps" "$w_99" "$o_99" " us"
+row "$hosts hosts: the median during heavy sweeps" "$w_median" "$o_median" " us"
+row "$hosts hosts: 99 % during heavy sweeps" "$w_99" "$o_99" " us"
 row "$hosts hosts: requests without an answer then" "$w_lost" "$o_lost" ""
 finish

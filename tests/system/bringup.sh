@@ -32,7 +32,7 @@ tabulate() {
 			map { $n{$_} || 0 } "Get NodeInfo", "Get NodeDescription", "Get PortInfo", "Get SwitchInfo",
 			"Set PortInfo", "Set SwitchInfo", "Set LinearForwardingTable" },
 		$_->{sweep}{smps}')
-	ctl daemon sweep full >sweep.json || because "weftctl sweep full failed" || return 1
+	ctl daemon sweep heavy >sweep.json || because "weftctl sweep heavy failed" || return 1
 	# shellcheck disable=SC2086 # words are meant
 	printf '%-30s %6s %8s %8s %8s %8s %8s %8s %8s %8s %8s %10s\n' "$name" $figures \
 		"$(json '$_->{sets}' <sweep.json)" >>"$table"

@@ -17,7 +17,7 @@ cat >table.txt <<'END'
 text|status||^Manager +MASTER, priority 5
 json|status||"role": "MASTER"
 text|sweep|light|^light sweep in .* SMPs, 0 of them Set
-json|sweep|full|"kind": "heavy"
+json|sweep|heavy|"kind": "heavy"
 text|reroute||routes recomputed
 json|reroute||"summary": "subnet up, routes recomputed"
 text|node list||^0x[0-9a-f]{16} +switch +1 +4 +4 +leaf-01$
@@ -101,7 +101,7 @@ text|capture|seen.pcap --seconds 1|seen.pcap
 json|capture|seen.pcap --seconds 1|"file": "seen.pcap"
 text|perf sweep||^sweep 1: 32 ports of 14 agents read in
 json|perf sweep||"ports": 32
-text|perf top||^none$|^NODE +PORT +SENDS
+text|perf top||^none$|^NODE +PORT +XMIT
 json|perf top|--by wait|"by": "wait"
 text|perf errors||^spine-01 +2 +LinkDownedCounter +[0-9]+ +[yesno]+ +leaf-02 +3$
 json|perf errors||"LinkDownedCounter": [1-9]
@@ -111,7 +111,7 @@ text|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
 json|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
 text|keys status||^Mode +none, protection level 0
 json|keys status||"mode": "none"
-text|keys rotate||^full sweep in
+text|keys rotate||^heavy sweep in
 json|keys rotate||"kind": "heavy"
 text|keys import|guid2mkey|^1 keys, 1 of them of ports whose key was not known$
 json|keys import|guid2mkey|"rows": 1

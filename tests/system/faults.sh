@@ -68,7 +68,7 @@ happens() {
 # The first sweep afterwards may find what a lost trap did not tell (the far end's own went into the cable
 # that was pulled); the second finds nothing.
 is_quiet() {
-	ctl daemon sweep full >first.json && ctl daemon sweep full >second.json ||
+	ctl daemon sweep heavy >first.json && ctl daemon sweep heavy >second.json ||
 		because "weftctl sweep failed" || return 1
 	equal "the number of Set(LFT) in the next sweep" "$(json '$_->{lft_sets}' <first.json)" 0 || return 1
 	equal "the number of Set() in the sweep after" "$(json '$_->{sets}' <second.json)" 0

@@ -260,7 +260,7 @@ gives() {
 	equal "the priority of the MASTER" "$(priority_of)" "$3" || return 1
 	equal "the priority of $1" "$(status "$1" '$_->{priority}')" 0 || return 1
 	equal "the number of LFT blocks that $2 has set" "$(status "$2" "$lft")" 0 || return 1
-	ctl "$2" sweep full >/dev/null && ctl "$2" sweep >/dev/null
+	ctl "$2" sweep heavy >/dev/null && ctl "$2" sweep >/dev/null
 	equal "the role of $2 after two sweeps" "$(status "$2" '$_->{role}')" MASTER
 }
 

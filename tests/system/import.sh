@@ -134,7 +134,7 @@ lids_are_kept() {
 	printf '%s 0x0400 0x0400\n\n' "$guid" >kept.cache/guid2lid
 	import kept || because "$(cat kept.txt)" || return 1
 	ctl kept restore kept.out/lids.json >restored.txt 2>&1 || because "$(cat restored.txt)" || return 1
-	ctl kept sweep full >/dev/null || because "no sweep after it" || return 1
+	ctl kept sweep heavy >/dev/null || because "no sweep after it" || return 1
 	ctl kept save kept.json >/dev/null || because "save fails" || return 1
 	equal "the LID of the port that is off" \
 		"$(json "map { \$_->{LID} } grep { \$_->{kind} eq \"lid\" && \$_->{GUID} eq \"$guid\" } @{\$_->{records}}" <kept.json)" \

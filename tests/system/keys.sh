@@ -117,7 +117,7 @@ told_nowhere() {
 	equal "the list of what tells a key" "$tellers" "" || return 1
 	grep -qi "$digits" full.json || because "save --with keys has no keys" || return 1
 	"$BUILD/weftctl" -s one.run/control.sock restore plain.json >/dev/null || because "restore fails" || return 1
-	"$BUILD/weftctl" -s one.run/control.sock sweep full >/dev/null
+	"$BUILD/weftctl" -s one.run/control.sock sweep heavy >/dev/null
 	port_info $next_key || because "a document without keys has taken them away"
 }
 

@@ -114,8 +114,8 @@ both_at_once() {
 restart_remembers() {
 	stop open KILL >/dev/null
 	starts open host-0001 -o 'partition_config_file="none.conf"' || return 1
-	ctl open sweep full >/dev/null || because "sweep full failed" || return 1
-	wait_for 30 is_up open || because "after sweep full weftd is $(status open '$_->{role}, $_->{state}')" || return 1
+	ctl open sweep heavy >/dev/null || because "sweep heavy failed" || return 1
+	wait_for 30 is_up open || because "after sweep heavy weftd is $(status open '$_->{role}, $_->{state}')" || return 1
 	equal "Set(P_KeyTable) after a restart" "$(sets open P_KeyTable)" 0 || return 1
 	sim 'node reboot host-0002' >/dev/null
 	wait_for 20 holds host-0002 1 "0x8005 0xffff" || because "host-0002 holds $(keys host-0002 1) after a reboot"

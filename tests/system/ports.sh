@@ -61,8 +61,8 @@ disabled() {
 	ctl daemon port disable leaf-02 1 >done.txt || because "it fails" || return 1
 	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
 	equal "what status says" "$(status daemon 'map { "$_->{description} $_->{port}" } @{$_->{disabled_ports}}')" "leaf-02 1" || return 1
-	ctl daemon sweep full >done.txt
-	equal "Sets of the next sweep" "$(ctl daemon sweep full | json '$_->{sets}')" 0 || return 1
+	ctl daemon sweep heavy >done.txt
+	equal "Sets of the next sweep" "$(ctl daemon sweep heavy | json '$_->{sets}')" 0 || return 1
 	equal "the adapters" "$(status daemon '$_->{counts}{adapters}')" 7
 }
 

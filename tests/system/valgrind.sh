@@ -67,7 +67,7 @@ obeys_commands() {
 	local command
 
 	for command in status "node list" "link list" "service list" "inform list" "multicast list" "multicast show ff12:401b:ffff::ffff:ffff" "route show host-0001 host-0008" "sweep light" \
-		"sweep full"; do
+		"sweep heavy"; do
 		# shellcheck disable=SC2086 # words are meant
 		ctl daemon $command >answer.json || because "weftctl $command failed" || return 1
 	done

@@ -51,7 +51,7 @@ typed_wrongly() {
 		node show|NODE is missing: weftctl node show NODE$
 		route show a|DST is missing: weftctl route show SRC DST \[--sl N\]$
 		route plan|--engine is missing: weftctl route plan --engine NAME$
-		sweep fast|"fast" is not light.full: weftctl sweep \[light.full\]$
+		sweep fast|"fast" is not light.heavy: weftctl sweep \[light.heavy\]$
 		port show leaf-01 0|"0" is not a port: a number from 1 to 254$
 		port list --force|unexpected "--force": weftctl port list \[NODE\]$
 		port disable leaf-01 1 --forse|no option "--forse"; did you mean "--force".$
@@ -248,8 +248,36 @@ dropped() {
 	is_up daemon
 }
 
+# Names of an earlier version work, with a warning.
+former_names() {
+	"$BUILD/weftctl" -s "$work/none" sweep full 2>said.txt
+	equal "the status without a daemon" $? 3 || return 1
+	equal "the first line" "$(head -n 1 said.txt)" 'weftctl: warning: "full" is now called "heavy"'
+}
+
+# -o and --noheadings are refused where they have no effect, and a wrong column is named with those there are.
+columns_refused() {
+	local wanted
+
+	while IFS='|' read -r words wanted; do
+		# shellcheck disable=SC2086 # words are meant
+		"$BUILD/weftctl" $words >said.txt 2>&1
+		equal "the status of weftctl $words" $? 2 || return 1
+		equal "what weftctl $words says" "$(cat said.txt)" "weftctl: $wanted" || return 1
+	done <<'END'
+log level -o LEVELS|no column "LEVELS"; there are COMPONENT, LEVEL
+status -o LID|-o is for lists: "status" prints no list
+perf errors --noheadings|--noheadings is for lists: "perf errors" prints no list
+--json node list -o LID|-o and --json exclude each other
+--json node list --noheadings|--noheadings and --json exclude each other
+node list -o|-o needs a value; --help says which
+END
+}
+
 export WEFT_SOCKET=$work/daemon.run/control.sock
 check "what is typed wrongly is named, with what is near" typed_wrongly
+check "former names are accepted with a warning" former_names
+check "columns that cannot be selected" columns_refused
 check "no daemon, and no socket" nobody_there
 check "replies that are none" strange_replies
 check "replies with members that are none" strange_members

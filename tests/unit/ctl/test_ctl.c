@@ -11,6 +11,7 @@
 
 #include "ctl/commands.h"
 #include "ctl/handlers.h"
+#include "ctl/reference.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 #include "tests/unit/fixtures/unit.h"
@@ -34,7 +35,8 @@ static const struct {
 	{"status", "{\"command\":\"status\"}", ""},
 	{"sweep", "{\"command\":\"sweep\"}", ""},
 	{"sweep light", "{\"command\":\"sweep\",\"kind\":\"light\"}", ""},
-	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"full\"}", ""},
+	{"sweep heavy", "{\"command\":\"sweep\",\"kind\":\"heavy\"}", ""},
+	{"sweep full", "{\"command\":\"sweep\",\"kind\":\"heavy\"}", ""},
 	{"node list", "{\"command\":\"node list\"}", ""},
 	{"link list", "{\"command\":\"link list\"}", ""},
 	{"node show leaf", "{\"command\":\"node show\",\"node\":\"leaf\"}", ""},
@@ -84,7 +86,8 @@ static const struct {
 	{"log level sm loud", NULL,
 	 "\"loud\" is not a level: emerg, alert, crit, err, warning, notice, info, debug, or "
 	 "default"},
-	{"log level sm debug now", NULL, "unexpected \"now\": weftctl log level [ROOM] [LEVEL]"},
+	{"log level sm debug now", NULL,
+	 "unexpected \"now\": weftctl log level [COMPONENT] [LEVEL]"},
 	{"save a.json", "{\"command\":\"save\",\"file\":\"a.json\"}", ""},
 	{"restore -", "{\"command\":\"restore\",\"file\":\"-\"}", ""},
 	{"route quality", "{\"command\":\"route quality\"}", ""},
@@ -100,7 +103,7 @@ static const struct {
 	{"", NULL, "which command? --help lists them"},
 	{"stauts", NULL, "unknown command \"stauts\"; did you mean \"status\"?"},
 	{"nodes list", NULL, "unknown command \"nodes list\"; did you mean \"node list\"?"},
-	{"swep full", NULL, "unknown command \"swep full\"; did you mean \"sweep\"?"},
+	{"swep heavy", NULL, "unknown command \"swep heavy\"; did you mean \"sweep\"?"},
 	{"node", NULL, "unknown command \"node\"; there is \"node list\", \"node show\""},
 	{"topology", NULL,
 	 "unknown command \"topology\"; there is \"topology export\", \"topology check\""},
@@ -149,8 +152,8 @@ static const struct {
 	{"show", NULL, "unknown command \"show\"; --help lists the commands"},
 	{"multicast show", NULL, "MGID is missing: weftctl multicast show MGID"},
 	{"status now", NULL, "unexpected \"now\": weftctl status"},
-	{"sweep ful", NULL, "\"ful\" is not light|full: weftctl sweep [light|full]"},
-	{"sweep full now", NULL, "unexpected \"now\": weftctl sweep [light|full]"},
+	{"sweep ful", NULL, "\"ful\" is not light|heavy: weftctl sweep [light|heavy]"},
+	{"sweep heavy now", NULL, "unexpected \"now\": weftctl sweep [light|heavy]"},
 	{"partition show 0x7fff", "{\"command\":\"partition show\",\"p_key\":\"0x7fff\"}", ""},
 	{"partition show 32773", "{\"command\":\"partition show\",\"p_key\":\"32773\"}", ""},
 	{"partition show 0", NULL, "\"0\" is not " P_KEY},
@@ -292,7 +295,7 @@ static const struct {
 	 "Manager     MASTER, priority 3, on mlx5_0 port 1\n"
 	 "            GUID 0x0002c90300000001, LID 1\n"
 	 "Subnet      subnet up\n"
-	 "Last sweep  number 3, full (start), at 2026-01-02 03:04:05, took 1.23 s\n"
+	 "Last sweep  number 3, heavy (start), at 2026-01-02 03:04:05, took 1.23 s\n"
 	 "            8123 SMPs, 400 of them Set(), 1 retry, 2 failed\n"
 	 "Fabric      1 switch, 648 adapters, 1296 links\n"
 	 "            2592 of 2600 ports active, highest LID 700\n"
@@ -436,12 +439,12 @@ static const struct {
 	{"sweep that found and wrote", print_sweep,
 	 "{\"kind\":\"full\",\"fabric_changed\":true,\"duration_us\":999,\"smps\":30,\"sets\":3,"
 	 "\"blocks_set\":1,\"switches_set\":2}",
-	 "full sweep in 999 us: 30 SMPs, 3 of them Set(); the fabric changed; 1 block of "
+	 "heavy sweep in 999 us: 30 SMPs, 3 of them Set(); the fabric changed; 1 block of "
 	 "forwarding "
 	 "tables written on 2 switches\n"},
 	{"sweep that found nothing", print_sweep,
 	 "{\"kind\":\"full\",\"changed\":false,\"duration_us\":999,\"smps\":300,\"sets\":0}",
-	 "full sweep in 999 us: 300 SMPs, 0 of them Set(); nothing changed\n"},
+	 "heavy sweep in 999 us: 300 SMPs, 0 of them Set(); nothing changed\n"},
 	{"a route to itself", print_route,
 	 "{\"src\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},"
 	 "\"dst\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},\"hops\":[]}",
@@ -873,6 +876,67 @@ static void test_column_names(void)
 	CU_ASSERT(lists > 9);
 }
 
+/* A text is whole sentences, and its backquotes are in pairs. */
+static void check_text(const char *words, const char *text)
+{
+	size_t length = strlen(text), backquotes = 0;
+
+	for (const char *at = text; *at; at++)
+		backquotes += *at == '`';
+	if (text[length - 1] != '.' || backquotes % 2)
+		printf("\n%s: %s", words, text);
+	CU_ASSERT_EQUAL(text[length - 1], '.');
+	CU_ASSERT_EQUAL(backquotes % 2, 0);
+}
+
+static char *help_of(char *word)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	reference_help(1, &word, out);
+	fclose(out);
+	return text;
+}
+
+/* Each command has its texts; what --help and the manual make of them. */
+static void test_reference(void)
+{
+	static const char *const in_manual[] = {
+		".SS Routing\n.TP\n\\fBroute\\fR \\fBshow\\fR \\fISRC\\fR \\fIDST\\fR "
+		"[\\fB\\-\\-sl\\fR \\fIN\\fR]\nShow the programmed path",
+		"\n\\fBsweep\\fR [\\fBlight\\fR|\\fBheavy\\fR]\n",
+		"\n.IP\nColumns: COMPONENT, LEVEL.\n",
+		"\n.IP\n\\fB\\-\\-follow\\fR shows new events",
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	CU_ASSERT_PTR_NOT_NULL(ctl_commands[0].section);
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		check_text(command->words, command->summary);
+		if (command->details)
+			check_text(command->words, command->details);
+	}
+	reference_man(out);
+	fclose(out);
+	for (size_t i = 0; i < ARRAY_SIZE(in_manual); i++)
+		CU_ASSERT_PTR_NOT_NULL(strstr(text, in_manual[i]));
+	free(text);
+	text = help_of("reroute");
+	CU_ASSERT_STRING_EQUAL(text, "  reroute                Compute the routes again, write the "
+				     "differences, and show what changed.\n");
+	free(text);
+	text = help_of("restore");
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "saved document.\n\n  The document comes from"));
+	free(text);
+	text = help_of("partition"); /* several: without details */
+	CU_ASSERT_PTR_NULL(strstr(text, "\n\n"));
+	free(text);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -886,6 +950,7 @@ int main(void)
 		{"tables", test_tables},
 		{"columns", test_columns},
 		{"names of columns", test_column_names},
+		{"reference", test_reference},
 		CU_TEST_INFO_NULL,
 	};
 

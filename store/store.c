@@ -32,6 +32,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/slices.h"
+#include "store/batch.h"
 #include "store/contents.h"
 #include "store/partition_state.h"
 
@@ -40,22 +41,8 @@ enum {
 	RESTS = 2, /* after a batch: so many times what it took */
 	REST_MAX_US = 5000,
 	STALL_US = 1000000, /* a disk that takes longer for a batch is as good as none */
-	CHANGES_MIN = 64,
-	CLEAR_MAX = 1000, /* changes that are let go at once */
+	CLEAR_MAX = 1000,   /* changes that are let go at once */
 	ASIDE_SIZE = 512,
-};
-
-struct change {
-	const void *record; /* a reference */
-	uint8_t kind;
-	bool drop;
-};
-
-struct batch {
-	struct change *changes;
-	size_t count, capacity;
-	uint64_t number; /* of the registry's last change in it */
-	bool anew;	 /* it has all records */
 };
 
 enum { MAIN, COPY, FILES };
@@ -114,44 +101,6 @@ struct store {
 	struct log_limit limit;
 	uint64_t commits, committed_s, degradations;
 };
-
-/* Batches */
-
-static void batch_add(struct batch *batch, enum registry_kind kind, const void *record, bool drop)
-{
-	if (batch->count == batch->capacity) {
-		batch->capacity = batch->capacity ? 2 * batch->capacity : CHANGES_MIN;
-		batch->changes =
-			mem_resize(batch->changes, batch->capacity, sizeof(*batch->changes));
-	}
-	batch->changes[batch->count++] = (struct change){registry_ref(record), kind, drop};
-}
-
-/* From the end, so that what is left is a batch. */
-static unsigned batch_shrink(struct batch *batch)
-{
-	if (batch->count) {
-		registry_unref(batch->changes[--batch->count].record);
-		return 1;
-	}
-	free(batch->changes);
-	*batch = (struct batch){0};
-	return 0;
-}
-
-static void batch_clear(struct batch *batch)
-{
-	while (batch_shrink(batch))
-		;
-}
-
-static void batch_append(struct batch *batch, struct batch *more)
-{
-	for (size_t i = 0; i < more->count; i++)
-		batch_add(batch, more->changes[i].kind, more->changes[i].record,
-			  more->changes[i].drop);
-	batch_clear(more);
-}
 
 /* The next change that the file which is being written is to have. */
 static const struct change *next_change(struct store *store)

@@ -127,7 +127,7 @@ revoked() {
 	sed -i "s/^b .*/d $(key)/" keys.master
 	ctl one config reload >reload.txt || because "the reload fails" || return 1
 	wait_for 5 ha '@{$_->{standbys}} + 0' 0 || because "a revoked standby stays: $(ctl one ha status)" || return 1
-	matches 'has gone: its key, "b", is no longer in ha_psk_file' one.log ||
+	matches 'lost standby .*: its key, "b", is no longer in ha_psk_file' one.log ||
 		because "the log does not say so: $(tail -n 3 one.log)"
 }
 

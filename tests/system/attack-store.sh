@@ -338,7 +338,7 @@ no_last_good_file() {
 	weftd main host-0001 --once -o "partition_config_file=\"$PWD/part.conf\""
 	status=$?
 	equal "its status" $status 1 || return 1
-	matches 'part.conf:[12]: .*the partition file is bad, and .*main.state has no last good one: correct it' main.log ||
+	matches 'part.conf:[12]: .*the partition file is bad, and .*main.state has no last good file: correct the file' main.log ||
 		because "it says $(tail -n 1 main.log)" || return 1
 	keys_stay
 }
@@ -353,7 +353,7 @@ degraded_is_told() {
 	ctl main partition add 0x7 late >/dev/null
 	wait_for 30 is_degraded || because "the store is $(status main '$_->{store}{state}')" || return 1
 	ctl_text status >status.txt
-	matches '^Problem +store .*weft.db is degraded: ' <(tr -s '\n ' ' ' <status.txt) || because "$(head -n 1 status.txt)" || return 1
+	matches '^Problem +store .*weft.db degraded: ' <(tr -s '\n ' ' ' <status.txt) || because "$(head -n 1 status.txt)" || return 1
 	matches '^Anomalies +.*1 degraded store' status.txt || because "$(grep Anomalies status.txt)" || return 1
 	equal "the metric" "$(metric weft_store_degraded)" 1 || return 1
 	prlimit --pid "$child" --fsize=unlimited:unlimited

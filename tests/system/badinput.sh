@@ -59,7 +59,7 @@ no_text_at_all() {
 	head -c 3000 /bin/sh >binary.conf && mkdir -p folder.conf && truncate -s 100M huge.conf && mkfifo pipe.conf || return 1
 	conf=binary.conf refuses 1 'binary.conf: not a text file: it has a zero byte' || return 1
 	conf=folder.conf refuses 1 'folder.conf: Is a directory' || return 1
-	conf=huge.conf refuses 1 'huge.conf: it is larger than 256 KiB' || return 1
+	conf=huge.conf refuses 1 'huge.conf: it is larger than the limit of 256 KiB' || return 1
 	conf=pipe.conf refuses 1 'pipe.conf: it is a pipe, which cannot be read again .name a file.' || return 1
 	conf=/dev/null refuses 1 'partition_config_file: .*pipe.conf: it is a pipe' --check-config -o "partition_config_file=\"$work/pipe.conf\""
 }
@@ -159,7 +159,7 @@ without_rights() {
 
 second_one() {
 	start_weftd first host-0001 && wait_for 20 is_up first || because "$(tail -n 1 first.log)" || return 1
-	refuses 1 'first.run/control.sock: another weftd serves it' --runtime-dir "$work/first.run" || return 1
+	refuses 1 'first.run/control.sock: another weftd serves this socket' --runtime-dir "$work/first.run" || return 1
 	is_up first || because "the first one is $(status first '$_->{role}, $_->{state}')" || return 1
 	matches "weftd [0-9.]*.* started on .* port 1, .*configuration .*, state in $work/first.state" first.log ||
 		because "it does not say that it begins: $(head -n 1 first.log)" || return 1

@@ -113,16 +113,16 @@ tells_rights() {
 	chgrp 4242 rights.conf
 	checked 0 '^configuration ok$' as_root || return 1
 	! matches weft checked.txt || because "it warns: $(cat checked.txt)" || return 1
-	checked 0 "^weftd: warning: as the user weft .*: node_name_map_name: $work/names: Permission denied: .* chgrp weft it and chmod 640" \
+	checked 0 "^weftd: warning: as the user weft .*: node_name_map_name: $work/names: permission denied: .* .chgrp weft it and chmod 640" \
 		as_root -o "node_name_map_name=\"$work/names\"" || return 1
 	checked 0 "warning: .*barred/names: permission denied: user weft cannot enter folder $work/barred " \
 		as_root -o "node_name_map_name=\"$work/barred/names\"" || return 1
-	checked 0 "warning: .*: partition_config_file: $work/names: Permission denied" \
+	checked 0 "warning: .*: partition_config_file: $work/names: permission denied" \
 		as_root -o "partition_config_file=\"$work/names\"" || return 1
 	chgrp 0 rights.conf
-	checked 0 "warning: .*: $work/rights.conf: Permission denied" as_root || return 1
+	checked 0 "warning: .*: $work/rights.conf: permission denied" as_root || return 1
 	echo 'lmc = 9;' >rights.conf
-	checked 1 "^weftd: as the user weft .*: $work/rights.conf: Permission denied" as_root || return 1
+	checked 1 "^weftd: as the user weft .*: $work/rights.conf: permission denied" as_root || return 1
 	matches "^weftd: $work/rights.conf:1: lmc: 9 is outside" checked.txt || because "root's error is not told" || return 1
 	: >rights.conf
 	checked 2 '^weftd: -o lmc: 9 is outside' as_root -o lmc=9

@@ -123,7 +123,7 @@ told_nowhere() {
 
 bad_secrets() {
 	echo "not long" >secret && chmod 600 secret
-	refused 'm_key_secret_file="secret"' 'secret:1: a secret has at least 16 bytes' || return 1
+	refused 'm_key_secret_file="secret"' 'secret:1: a secret needs at least 16 bytes' || return 1
 	echo "long enough to be a secret" >secret && chmod 644 secret
 	refused 'm_key_secret_file="secret"' 'others may read or write it' || return 1
 	refused 'm_key=0x5' 'm_key_secret_file is needed'

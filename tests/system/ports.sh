@@ -53,7 +53,7 @@ named() {
 	equal "the node of a GUID" "$(ctl daemon node show "$guid" | json '$_->{node}{description}')" leaf-03 || return 1
 	equal "the node of a LID" "$(ctl daemon node show "$lid" | json '$_->{node}{description}')" leaf-03 || return 1
 	refused 'no node "nobody": .*; weftctl node list' port list nobody && refused 'no node "nobody"' port disable nobody 1 &&
-		refused 'leaf-01 has no port 9' port show leaf-01 9 &&
+		refused 'leaf-01 has no known port 9' port show leaf-01 9 &&
 		refused 'ports 1 to 4' port disable leaf-02 9
 }
 

@@ -94,7 +94,7 @@ engine() {
 		route engine minhop || return 1
 	told route engine updn || because "$(cat told.err)" || return 1
 	says 1 'did you mean "ftree"' route engine ftre || return 1
-	says 1 'minhop is named twice' route engine minhop,minhop || return 1
+	says 1 'engine minhop is in the list twice' route engine minhop,minhop || return 1
 	answers_json '$_->{changed}, $_->{fabric_changed}, $_->{blocks_set} >= $_->{switches_set}, $_->{switches_set} > 0' \
 		'1 0 1 1' route engine 'minhop , updn' || return 1
 	says 0 'block.* of forwarding tables written on [1-9]' route engine ' updn' || return 1
@@ -114,7 +114,7 @@ engine_kept() {
 # Levels as well.
 log_level_kept() {
 	says 0 '^sm +debug$' log level sm debug || return 1
-	says 1 'no room "cellar"' log level cellar debug || return 1
+	says 1 'unknown component "cellar"' log level cellar debug || return 1
 	says 2 'is not a level' log level sm loud || return 1
 	stop sm || return 1
 	start_weftd sm host-0001 -o 'routing=["ftree"]' -o sweep_interval=0 || return 1
@@ -132,7 +132,7 @@ engine_default() {
 
 # Engines that give no routes are not kept: the next fault is answered by those of before.
 refused_engine() {
-	says 1 'tables stay as they were: .' route engine file || return 1
+	says 1 'no new routes, tables unchanged: .' route engine file || return 1
 	wait_for 20 is_up sm || because "it does not come up again" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
 	says 0 '^Reached: 528' route check
@@ -144,7 +144,7 @@ show() {
 		route show host-0001 host-0032 --sl 3 || return 1
 	says 2 '"16" is not a service level: a number from 0 to 15' route show host-0001 host-0032 --sl 16 || return 1
 	says 2 '"xyz" is not an MGID' multicast show xyz || return 1
-	says 0 'this is the same node' route show host-0001 host-0001
+	says 0 'source and destination are the same node' route show host-0001 host-0001
 }
 
 dump() {

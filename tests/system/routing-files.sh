@@ -60,7 +60,7 @@ keeps_on_bad_file() {
 
 keeps_without_file() {
 	rm roots
-	hang_up "the one in force stays: root_guid_file: $work/roots: No such file" || return 1
+	hang_up "configuration not reloaded, nothing has changed: root_guid_file: $work/roots: No such file" || return 1
 	still_up || because "it is $(status daemon '$_->{role}, $_->{state}')"
 }
 

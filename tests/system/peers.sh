@@ -185,11 +185,11 @@ commands() {
 	share weftd opensm weftd opensm || return 1
 	guid=$(status weftd '$_->{peers}[0]{guid}')
 	told ha enable "$guid" >ha.txt 2>&1
-	matches 'is STANDBY: only one at rest' ha.txt || because "ha enable of a standby says $(cat ha.txt)" || return 1
+	matches 'is STANDBY: this command needs a manager in NOTACTIVE' ha.txt || because "ha enable of a standby says $(cat ha.txt)" || return 1
 	ordered disable "$guid" "manager $guid is NOTACTIVE" && wait_for 10 at_rest ||
 		because "$(cat ha.txt); opensm is $(state_at host-0002)" || return 1
 	told ha handover >ha.txt 2>&1
-	matches "no manager is in STANDBY; there are: $guid .NOTACTIVE" ha.txt ||
+	matches "no manager is in STANDBY; found: $guid .NOTACTIVE" ha.txt ||
 		because "ha handover to nobody says $(cat ha.txt)" || return 1
 	ordered enable "$guid" "manager $guid is STANDBY" || return 1
 	wait_for 10 stands_by_at host-0002 || because "opensm is $(state_at host-0002)" || return 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Times that double, counts within a period: sm/discovery/damping.h. */
+/* Exponential hold times and rate counts: sm/discovery/damping.h. */
 #include "sm/discovery/damping.h"
 
 #define S_US UINT64_C(1000000)

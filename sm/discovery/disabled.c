@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A walk over the records, and a search over cables: sm/discovery/disabled.h. */
+/* Checks the disabled ports of the registry: sm/discovery/disabled.h. */
 #include "sm/discovery/disabled.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 	return registry_find(registry, REGISTRY_DISABLED, &key) != NULL;
 }
 
-/* The port of a record; NULL: it is not there. */
+/* The port of a record; NULL: it is not in the fabric. */
 static struct port *disabled_port(const struct fabric *fabric, const struct disabled_entry *entry)
 {
 	struct node *node = fabric_find_node(fabric, entry->node_guid);
@@ -41,7 +41,7 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 	}
 }
 
-/* Its link is there yet, but goes with the next sweep: it is no way to anybody. */
+/* Whether the next sweep takes down the link of this port, so that no route may count on it. */
 static bool is_going(const struct registry *registry, const struct port *port)
 {
 	return port_is_disabled(registry, port->node->guid, port->num);
@@ -64,7 +64,7 @@ bool disabled_leaves_way(const struct fabric *fabric, const struct registry *reg
 		struct node *node = queue[head++];
 
 		if (node->type != NODE_SWITCH && head > 1)
-			continue; /* an adapter passes nothing on */
+			continue; /* an adapter does not forward */
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			const struct port *port = &node->port[i], *peer = port->peer;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Switches' ports that somebody has disabled by command: weftctl port disable. The registry says
- * which; each sweep takes down the links of those that are not Disabled, so that it survives a
- * restart of the manager, and of the switch. Ports that others have disabled are left alone. Loop
+ * Switch ports that the administrator has disabled with weftctl port disable. They are stored in
+ * the registry. Each sweep disables those that are up, so that the command survives a restart of
+ * the manager or of the switch. Ports that other programs have disabled are not changed. Loop
  * thread only.
  */
 #ifndef SM_DISCOVERY_DISABLED_H
@@ -13,13 +13,13 @@
 #include "store/registry.h"
 
 bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t port);
-/* Before programming: asks for the links of those that are there to be taken down. */
+/* Requests that the links of disabled ports are taken down. Called before programming. */
 void disabled_apply(struct fabric *fabric, const struct registry *registry);
-/* Whether this switch would still be reached from our port if the cable at its port were not there,
- * nor those that are to go already; else nobody could enable the port again. */
+/* Whether the switch stays reachable from our port without the cable at this port, and without
+ * the cables of disabled ports. Otherwise the port could not be enabled again. */
 bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
 			 const struct port *port);
-/* For weftctl status: an array of objects; a new reference. */
+/* An array of objects for weftctl status; a new reference. */
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The begin and the end of a pass. A pass goes on as answers come in, and is over when it waits for
- * none any more (wait.c). What it reached carries the number of the pass, so nothing has to be
- * reset before the next one.
+ * The begin and the end of a pass. Answers trigger the next requests, and the pass ends when it
+ * waits for no more answers (wait.c). Each reached node stores the number of the pass, so that no
+ * state has to be reset before the next pass.
  */
 #include "sm/discovery/discover.h"
 
@@ -12,11 +12,11 @@
 #include "lib/mem.h"
 #include "sm/discovery/parts.h"
 
-/* All of them may arrive at one agent, over as many cables, while two more requests are under way
- * to it: one is being worked on, four wait. */
+/* All of them may arrive at one agent, over several cables, together with two other requests:
+ * the agent processes one and queues four. */
 enum { PROBES_ON_WIRE = 3 };
 
-/* Where a pass begins */
+/* Begin of a pass */
 
 static bool local_port_route(const struct window_target *target, unsigned attempt,
 			     struct smp_route *out)
@@ -55,7 +55,7 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 	    info.local_port_num > info.num_ports) {
 		discover->report.failed++;
 		discover->report.no_local = true;
-		log_error("our own port does not answer NodeInfo (%s, status 0x%04x)",
+		log_error("Get(NodeInfo) from the local port failed (%s, status 0x%04x)",
 			  answer->error ? strerror(-answer->error) : "answered", answer->status);
 		discover_landed(discover);
 		return;
@@ -115,9 +115,8 @@ static void begin_targeted(struct discover *discover)
 	}
 }
 
-/* Whether a light pass reads a port, too: it did not answer when it was asked last, or its link is
- * up, and who is at the far end is not known: something was silent there, or only that end was seen
- * to go. */
+/* Whether a light pass also reads a port: its last read had no answer, or its link is up and the
+ * far end is unknown. */
 static bool light_reads(const struct port *port)
 {
 	bool unknown_agent = port->num && port->agent && !port_facts(port)->known;
@@ -126,8 +125,8 @@ static bool light_reads(const struct port *port)
 	return port->discovery.unread || unknown_agent || unknown_end;
 }
 
-/* The P_Keys of an end port are not known, so they are not written, and it may be where it should
- * not be. */
+/* Whether the P_Keys of an end port are unknown. Without them weftd does not write its P_Keys,
+ * and the port may have access to wrong partitions. */
 static bool lacks_pkeys(const struct port *port)
 {
 	return port->agent && port_facts(port)->known &&
@@ -135,8 +134,8 @@ static bool lacks_pkeys(const struct port *port)
 	       (!port->num || port_state_of(port) >= PORT_INIT);
 }
 
-/* One that is silent is looked for from a neighbour that is not, and not from behind itself: an
- * adapter has no other way. */
+/* Probes a silent node from a neighbour that responds. A silent node is not used as a way to
+ * itself. */
 static void look_for(struct discover *discover, const struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -174,8 +173,7 @@ static unsigned ask_light(void *arg, size_t *at)
 	return node->num_ports + 1u;
 }
 
-/* An answer has brought a new node, or shown that another one is gone: to ask some twice does no
- * harm. */
+/* A node was added or removed, so the walk restarts. A repeated request is harmless. */
 static bool asking_is_stale(const void *arg)
 {
 	const struct discover *discover = arg;
@@ -194,7 +192,7 @@ static void begin_light(struct discover *discover)
 	slices_begin(&discover->asking);
 }
 
-/* The end of a pass */
+/* End of a pass */
 
 static void pass_is_over(void *arg)
 {

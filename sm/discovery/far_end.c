@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the answer to a probe says about the cable: which device is at its far end, at which port,
- * and whether another device has the same GUID.
+ * Evaluates the answer to a probe: the device and the port at the far end of the cable, and whether
+ * another device has the same GUID.
  */
 #include "sm/discovery/parts.h"
 
@@ -61,8 +61,8 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 	char here[NODE_DESC_SIZE + 48], there[NODE_DESC_SIZE + 48];
 	struct log_subject subject = port_subject(known, MESSAGE_DUPLICATE);
 
-	/* Only a heavy pass can tell two devices from cables that were swapped, and only one in
-	 * which nothing was swapped half-way: what it meets first it has to meet again. */
+	/* Only a heavy pass can distinguish two devices from swapped cables. It confirms the
+	 * result in a second heavy pass, because cables may have been swapped during the first. */
 	if (discover->kind != DISCOVER_HEAVY || from->discovery.far_end != FAR_END_DUPLICATE) {
 		discover->report.want_heavy = true;
 		if (discover->kind == DISCOVER_HEAVY)
@@ -72,15 +72,15 @@ void discover_duplicate(struct discover *discover, struct port *from, guid_t gui
 	from->discovery.link = LINK_VERIFIED;
 	discover->anomalies.duplicate_guids++;
 	log_limited(&discover->duplicate_limit, LOG_ERR, &subject,
-		    "GUID 0x%016llx answers at two places, %s %s and behind %s: the second is left "
-		    "out; give one of the two devices another GUID",
+		    "duplicate GUID 0x%016llx, %s %s and behind %s: the second device is not used "
+		    "(change the GUID of one device)",
 		    (unsigned long long)guid, known->peer ? "behind" : "as",
 		    place(known->peer ? known->peer : known, there), place(from, here));
 }
 
-/* Moved here, or two devices of one GUID? In a heavy pass the old place shows by itself whether it
- * is still there, so that this one is looked at again at the end. Other passes do not see enough.
- */
+/* Either the device was moved here, or two devices have one GUID. A heavy pass also visits the
+ * old place, so this cable is probed again at the end of the pass. Other passes do not read enough
+ * to decide. */
 static void discover_claim_guid(struct discover *discover, struct port *from)
 {
 	if (discover->kind != DISCOVER_HEAVY) {
@@ -110,7 +110,8 @@ bool discover_seen_again(const struct discover *discover, const struct node *nod
 	return seen;
 }
 
-/* The node that info speaks of: known, or new. NULL: its GUID is, or may be, another device's. */
+/* The node with this NodeInfo: known, or added now. NULL: the GUID is, or may be, that of
+ * another device. */
 static struct node *discover_identify(struct discover *discover, struct port *from,
 				      const struct node_info *info, bool second_look)
 {
@@ -150,7 +151,7 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	struct log_subject subject = port_subject(from, NULL);
 	struct node *node;
 	struct port *arrival;
-	bool only_cable; /* was in doubt */
+	bool only_cable; /* its link was unverified */
 
 	if (holder && (holder->node->guid != info->node_guid ||
 		       (holder->num && holder->num != info->local_port_num))) {
@@ -167,7 +168,7 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 		discover_log_once(
 			&discover->odd_limit, from, &subject,
 			"port %u of \"%s\" is cabled to port %u of the same device: the cable is "
-			"left out; if there are two devices, both have the same GUID",
+			"not used (if these are two devices, change the GUID of one)",
 			from->num, node->facts->description, arrival->num);
 		arrival->discovery.logged = from->discovery.logged;
 		return;
@@ -188,13 +189,13 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 		port_agent(arrival)->target.patience_ms = from->discovery.patience_ms;
 	if (node->type == NODE_SWITCH &&
 	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
-		/* What was sent over a cable that leads elsewhere now went astray. */
+		/* Requests on a route over the moved cable were lost. */
 		discover->report.recabled = true;
 		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}
 	only_cable = !node->silent && from->peer == arrival &&
 		     from->discovery.read_pass != discover->pass && port_facts(arrival)->known;
-	if (node->silent) { /* what happened meanwhile is not known */
+	if (node->silent) { /* events in between are unknown */
 		node->silent = false;
 		node->target_pass = discover->pass;
 	}
@@ -204,7 +205,8 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	from->program.armed = arrival->program.armed = false;
 	fabric_link(fabric, from, arrival);
 	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
-	/* A heavy pass trusts no older way; others begin in the middle of the tree and keep it. */
+	/* A heavy pass builds all routes again. Other passes begin in the middle of the tree and
+	 * keep it. */
 	if (node->type == NODE_SWITCH && node != fabric->sm_port->node &&
 	    (!node->uplink || (discover->kind == DISCOVER_HEAVY && node->pass != discover->pass))) {
 		node->uplink = from;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What follows from the histories of ports: sm/discovery/hold.h. A hold belongs to one end of a
- * cable and counts for both (port_held()), so that it outlives the other end's leaving and coming
- * back.
+ * Reactions to the histories of ports: sm/discovery/hold.h. A hold belongs to one end of a cable
+ * and applies to both (port_held()), so that it survives if the other end disappears and returns.
  */
 #include "sm/discovery/hold.h"
 
@@ -52,7 +51,7 @@ static void hold_expired(void *arg)
 		trouble->held_until_us = 0;
 		hold->fabric->topology++;
 		trigger_node(hold->trigger, trouble->port->node->guid,
-			     "a cable is not held any more");
+			     "the hold of a cable has ended");
 	}
 	hold_arm(hold);
 }
@@ -84,15 +83,14 @@ static void judge_losses(struct hold *hold, struct port *port)
 	keep_out(hold, port, us);
 	hold->flapping++;
 	log_limited(&hold->limit, LOG_WARNING, &subject,
-		    "the link of \"%s\" port %u keeps going down and coming back: it is held down "
-		    "for %u s; look at its cable",
+		    "link of \"%s\" port %u is flapping: held down for %u s (check its cable)",
 		    port->node->facts->description, port->num, (unsigned)(us / S_US));
 }
 
 /* Babbling */
 
-/* Only a host's link: with a cable between switches hosts, or the manager itself, could be cut off.
- */
+/* The switch port to disable, or NULL. Only host links are disabled: without a cable between
+ * switches, hosts or the manager could lose their connection. */
 static struct port *to_disable(struct hold *hold, struct port *port)
 {
 	struct port *at = port_of_switch(port) ? port : port->peer;
@@ -110,7 +108,7 @@ static bool disable(struct hold *hold, struct port *port)
 	if (!at)
 		return false;
 	port_ask_link(at, PHYS_DISABLED);
-	trigger_node(hold->trigger, at->node->guid, "a port is to be disabled");
+	trigger_node(hold->trigger, at->node->guid, "disabling a babbling port");
 	return true;
 }
 
@@ -118,8 +116,8 @@ static const struct {
 	bool (*act)(struct hold *hold, struct port *port);
 	const char *text;
 } acts[] = {
-	[BABBLE_NOTE] = {NULL, "it is left as it is"},
-	[BABBLE_DISABLE] = {disable, "it is disabled: weftctl port enable, when it is mended"},
+	[BABBLE_NOTE] = {NULL, "no action taken"},
+	[BABBLE_DISABLE] = {disable, "port disabled (after repair: weftctl port enable)"},
 };
 
 static void babbles(struct hold *hold, struct port *port, uint16_t number)
@@ -131,13 +129,13 @@ static void babbles(struct hold *hold, struct port *port, uint16_t number)
 	if (acts[policy].act && !acts[policy].act(hold, port))
 		policy = BABBLE_NOTE;
 	log_limited(&hold->limit, LOG_WARNING, &subject,
-		    "\"%s\" port %u: %u complaints within a minute, the last by trap %u: %s",
+		    "\"%s\" port %u: %u error traps within a minute, the last is trap %u: %s",
 		    port->node->facts->description, port->num, hold->options->babble_threshold,
 		    number, acts[policy].text);
 }
 
-/* Confirmed: the port that the complaints name has answered a read since the last one, by the
- * directed route to it, with its link up and with the LID that the complaints came from. */
+/* Whether the error traps are confirmed: since the last trap the port has answered a read on its
+ * directed route, its link is up, and it has the LID that sent the traps. */
 static bool is_confirmed(const struct port *port)
 {
 	const struct agent *agent = port_agent(port);
@@ -147,7 +145,7 @@ static bool is_confirmed(const struct port *port)
 	       (!port->num || port_state_of(port) > PORT_DOWN);
 }
 
-/* A port that is not read within the period is left alone. */
+/* Drops error traps that no read confirmed within the period. */
 static void judge_complaint(struct hold *hold, struct port *port)
 {
 	struct babble_history *babble = &port->trouble->babble;
@@ -174,7 +172,7 @@ bool hold_complaint(struct hold *hold, struct port *port, uint16_t number)
 
 /* After each discovery */
 
-/* Each cable has a switch at one end at least, but for adapters back to back. */
+/* Each cable has at least one end at a switch, except cables between two adapters. */
 void hold_judge(struct hold *hold)
 {
 	list_for_each (link, &hold->fabric->troubled) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Ports that are kept out for a while: flapping links, and ports that babble. While a cable is held
- * no route uses it and it is not brought up; a link that is up stays up. When its time is over its
- * switch is read again and it comes back. Called by the sweep after each discovery and by the SMP
- * receiver for traps. The manager's own cable is never held. Loop thread only.
+ * Holds on ports with flapping links, and reactions to ports that send too many error traps. While
+ * a cable is held, no route uses it and it is not brought up, but an existing link stays up. When
+ * the hold ends, the switch is read again and the cable returns to service. The sweep calls this
+ * module after each discovery, and the SMP receiver calls it for traps. The cable of the manager is
+ * never held. Loop thread only.
  */
 #ifndef SM_DISCOVERY_HOLD_H
 #define SM_DISCOVERY_HOLD_H
@@ -19,20 +20,22 @@ struct hold {
 	struct trigger *trigger;
 	const struct sm_options *options;
 	struct loop *loop;
-	struct loop_timer timer;     /* the next one is over */
+	struct loop_timer timer;     /* the end of the next hold */
 	uint64_t flapping, babbling; /* since the start */
 	struct log_limit limit;
 };
 
+/* Sets up a hold; the parameters are borrowed. */
 void hold_init(struct hold *hold, struct loop *loop, struct fabric *fabric, struct trigger *trigger,
 	       const struct sm_options *options);
+/* Stops the timer. */
 void hold_done(struct hold *hold);
 
-/* Evaluates lost links that discovery has seen, and complaints that its reads confirm.
+/* Evaluates the link losses that discovery found, and the error traps that its reads confirm.
  * options->babble_policy decides the reaction. */
 void hold_judge(struct hold *hold);
-/* The agent of this port sent trap number, a complaint about the port. True: there were too many,
- * so read the port now. hold_judge() reacts only after this read. */
+/* The agent of this port sent an error trap about it; number: of the trap. True: the limit is
+ * exceeded, and the caller must read the port now. hold_judge() reacts only after this read. */
 bool hold_complaint(struct hold *hold, struct port *port, uint16_t number);
 
 #endif

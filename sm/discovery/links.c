@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Links in the log: links.h. What became of a link is a row of words. Who came and went again
- * within one sweep is not told: a false cable, which discovery finds and cuts in each heavy pass,
- * looks so, and a link that flaps has its own line (sm/discovery/hold.h).
+ * Link changes in the log: links.h. A link that went down and came up again within one sweep is not
+ * logged. A duplicate cable, which each heavy pass finds and cuts, looks the same, and a flapping
+ * link has its own log line (sm/discovery/hold.h).
  */
 #include "sm/discovery/links.h"
 
@@ -11,7 +11,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 
-/* Of more links figures say more than a page of names. */
+/* With more links the log has counts only. */
 enum { NAMED_MAX = 8 };
 
 static const char *const words[LINK_FATES] = {
@@ -20,8 +20,8 @@ static const char *const words[LINK_FATES] = {
 	[LINK_BLINKED] = "down for a moment",
 };
 
-/* A node that has come with its link had no name yet when the link was noted; of one that has gone
- * the noted name is left. */
+/* The name of a node. A new node had no name when its link was recorded. For a removed node the
+ * recorded name remains. */
 static const char *link_end_name(const struct fabric *fabric, const struct link_end *end)
 {
 	const struct node *node = fabric_find_node(fabric, end->guid);
@@ -68,7 +68,7 @@ static unsigned links_at(const struct link_news *news, guid_t guid)
 	return links;
 }
 
-/* Where most of them are: of a switch that was switched off, all. */
+/* The node with the most of these links: after the loss of a switch, that switch. */
 static const struct link_end *busiest(const struct link_news *news, unsigned *links)
 {
 	const struct link_end *found = &news->change[0].end[0];

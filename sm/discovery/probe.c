@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Probes. A probe is a NodeInfo request to the device at the far end of a cable. It is a target of
- * its own in the window, so that a silent device delays only itself. It has no route any more once
- * the cable has been seen from the far end, so that it is not sent twice. Several cables may lead
- * to one agent with its small buffer, so few probes are on the wire at once.
+ * Probes. A probe is a NodeInfo request to the device at the far end of a cable. Each probe is its
+ * own target in the window, so that a silent device delays only its own probe. A probe loses its
+ * route when the cable is seen from the far end, so that it is not sent twice. Few probes are on
+ * the wire at once, because several cables may lead to one agent with a small buffer.
  */
 #include "sm/discovery/parts.h"
 
@@ -14,7 +14,7 @@
 #include "include/message_id.h"
 #include "lib/mem.h"
 
-enum { PROBE_TURNS = 4 }; /* M_Keys that a probe with all its attempts tries */
+enum { PROBE_TURNS = 4 }; /* M_Keys that one probe tries */
 
 static const struct smp_answer no_answer_at_all = {.error = -ETIMEDOUT};
 
@@ -29,9 +29,9 @@ struct probe {
 	struct port *from;
 	bool second_look;
 	enum wait_class wait;
-	guid_t slow;	 /* the node of the slow agent that is known to be there; 0: none is */
-	struct list kin; /* of struct slow */
-	bool queued;	 /* behind another probe of this agent */
+	guid_t slow;	 /* node GUID of the known slow agent behind the port; 0: none */
+	struct list kin; /* in the list of struct slow */
+	bool queued;	 /* waits for another probe of this agent */
 };
 
 static void probed(void *owner, void *subject, const struct smp_request *request,
@@ -52,7 +52,7 @@ static void probe_send(struct probe *p)
 	window_submit(&p->target, &request);
 }
 
-/* The agent that is known to be behind the port, if it is slow. */
+/* The slow agent behind the port, or NULL. */
 static const struct agent *slow_agent(const struct port *from)
 {
 	const struct agent *agent = from->peer ? port_agent(from->peer) : NULL;
@@ -60,8 +60,8 @@ static const struct agent *slow_agent(const struct port *from)
 	return agent && agent->target.patience_ms ? agent : NULL;
 }
 
-/* A slow agent gets one probe at a time, however many cables lead to it: the others would have
- * timed out when their turn comes. Where that one has no answer they are not sent. */
+/* A slow agent gets one probe at a time over all its cables, because others would time out in
+ * its queue. If that probe has no answer, the others are not sent. */
 static struct probe *rival(const struct probe *p, bool queued)
 {
 	const struct slow *slow = p->slow ? map_get(&p->discover->slow, p->slow) : NULL;
@@ -162,7 +162,7 @@ static void probe_again(void *owner, void *subject, unsigned attempt)
 
 /* Answers */
 
-/* What came back of a probe that was neither cancelled nor needless. */
+/* Handles the answer to a probe that was not cancelled. */
 static void take_probe(struct discover *discover, struct port *from, bool second_look,
 		       const struct smp_answer *answer)
 {
@@ -172,23 +172,21 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 	attr_decode(&node_info_format, answer->data, &info);
 	if (answer->error || answer->status) {
 		where.message_id = MESSAGE_SILENT;
-		/* No longer a duplicate GUID, for another device may be silent here: light passes
-		 * probe it again. */
+		/* Another device may be silent here now, so light passes probe it again. */
 		from->discovery.far_end = FAR_END_SILENT;
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
 		discover_log_once(
 			&discover->silent_limit, from, &where,
-			"whatever is behind port %u of \"%s\" does not answer: its link is "
-			"up, its management agent is not, or an M_Key that is not known here "
-			"protects it",
+			"no response from the peer of port %u of \"%s\" (agent down, or unknown "
+			"M_Key)",
 			from->num, from->node->facts->description);
 	} else if (!node_info_is_plausible(&info)) {
 		discover->anomalies.malformed++;
 		discover_log_once(
 			&discover->odd_limit, from, &where,
-			"behind port %u of \"%s\": NodeInfo makes no sense (type %u, %u ports, "
-			"arrived at port %u): left out",
+			"invalid NodeInfo from the peer of port %u of \"%s\" (type %u, %u ports, "
+			"arrived at port %u): device not used",
 			from->num, from->node->facts->description, info.node_type, info.num_ports,
 			info.local_port_num);
 	} else {
@@ -241,12 +239,10 @@ static void probed(void *owner, void *subject, const struct smp_request *request
 		if (answer->error != -EHOSTUNREACH)
 			take_probe(discover, from, second_look, answer);
 		else if (from->discovery.link_pass !=
-			 discover->pass) /* else it was seen from the far end */
-			log_limited(
-				&discover->odd_limit, LOG_WARNING, NULL,
-				"whatever is behind port %u of \"%s\" is out of reach: directed "
-				"routes end after %d hops",
-				from->num, from->node->facts->description, HOPS_MAX);
+			 discover->pass) /* the cable was not seen from the far end */
+			log_limited(&discover->odd_limit, LOG_WARNING, NULL,
+				    "cannot reach the peer of port %u of \"%s\": more than %d hops",
+				    from->num, from->node->facts->description, HOPS_MAX);
 		if (!answer->error && from->peer) {
 			from->discovery.m_key_turn = 0;
 			agent_m_key_worked(port_agent(from->peer), request->m_key);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads of nodes: everything about a node, once in a pass. What is read next follows from the
- * answer that came: SwitchInfo of a switch, then PortInfo of its ports, then a probe of the far end
- * of a cable that this pass has not seen yet.
+ * Reads of nodes, once in a pass. Each answer determines the next read: SwitchInfo of a switch,
+ * then PortInfo of its ports, then a probe of each cable that this pass has not seen yet.
  */
 #include "sm/discovery/parts.h"
 
@@ -12,8 +11,8 @@
 #include "include/message_id.h"
 
 enum {
-	PKEYS_MAX = 4096,      /* read of one port, whatever it claims to have */
-	EXT_INFO_ATTEMPTS = 3, /* of a vendor's attribute, which nothing waits for */
+	PKEYS_MAX = 4096,      /* most P_Key blocks that are read from a port */
+	EXT_INFO_ATTEMPTS = 3, /* of a vendor attribute; the pass does not wait for it */
 };
 
 typedef void answer_fn(struct discover *discover, struct port *port,
@@ -53,9 +52,9 @@ static unsigned pkey_blocks(const struct port *port)
 	return ((count < PKEYS_MAX ? count : PKEYS_MAX) + PKEY_BLOCK_KEYS - 1u) / PKEY_BLOCK_KEYS;
 }
 
-/* A table of which a block is missing is not known, and is no membership for the SA. But where the
- * whole was read, and the link did not go down since, a lost answer says nothing: the table counts
- * as it was, as that of a port that answers nothing does, and is read again. */
+/* A table with a missing block counts as unknown, and the SA derives no membership from it. But
+ * if the whole table was read before and the link stayed up, a lost answer is no sign of a change:
+ * the known table is kept and read again. */
 static void no_pkeys(struct discover *discover, struct port *port, const struct smp_answer *answer)
 {
 	const struct pkey_list *list = port_facts(port)->pkeys;
@@ -67,7 +66,7 @@ static void no_pkeys(struct discover *discover, struct port *port, const struct 
 		port_set_pkeys(discover->fabric, port, NULL);
 }
 
-/* One row for each attribute that is read, so that a request needs no more than its attribute. */
+/* One row for each attribute, so that a request needs only its attribute. */
 static answer_fn got_description, discover_switch_info, got_port_info, got_pkeys;
 static const struct {
 	uint16_t attr_id;
@@ -88,7 +87,7 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 
 	discover_returned(discover, port_agent(port));
 	if (answer->error == -EHOSTUNREACH && !node_any_cabled(port->node)) {
-		discover_landed(discover); /* it is dropped at the end of the pass */
+		discover_landed(discover); /* dropped at the end of the pass */
 		return;
 	}
 	if (!answer->error)
@@ -101,7 +100,7 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 			no_pkeys(discover, port, answer);
 		if (request->method == METHOD_SET && answer->error != -ECANCELED)
 			discover_get_port_info(discover,
-					       port); /* a change that is not cleared is one, too */
+					       port); /* an uncleared change also counts */
 		else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
 			 !port->node->silent && !discover->dropping)
 			discover->report.want_heavy = true;
@@ -201,9 +200,9 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 		clear_port_state_change(discover, port, &info);
 		return;
 	}
-	/* Where not all is read, a switch without news is not read any further, unless a trap named
-	 * it; news of before that nobody could read meanwhile are some. A standby reads on, too:
-	 * the bit stays set for the master. */
+	/* A partial pass reads a switch no further if it has no change and is no target. A
+	 * change counts even from before this pass, if no manager could read it. A standby reads
+	 * on, too: the bit stays set for the master. */
 	if (discover_is_partial(discover) && node->target_pass != discover->pass &&
 	    request->method == METHOD_GET && !info.port_state_change && !news &&
 	    port_facts(port)->known && !port->discovery.unread) {
@@ -221,13 +220,14 @@ static bool needs_probe(const struct discover *discover, const struct port *port
 	    port->discovery.link_pass == discover->pass)
 		return false;
 	if (port->node->type != NODE_SWITCH && port != discover->fabric->sm_port)
-		return false; /* no way through an adapter */
+		return false; /* an adapter does not forward */
 	return discover->kind == DISCOVER_HEAVY ||
 	       (!port->peer && port->discovery.far_end != FAR_END_DUPLICATE) ||
 	       port->discovery.link != LINK_VERIFIED;
 }
 
-/* Block after block, each when the one before has come: else a list could have a hole. */
+/* Reads the blocks in order, each after the answer for the last block, so that the list has no
+ * gap. */
 void discover_get_pkeys(struct discover *discover, struct port *port)
 {
 	if (port_facts(port)->pkeys && !port->discovery.pkeys_unread &&
@@ -237,14 +237,14 @@ void discover_get_pkeys(struct discover *discover, struct port *port)
 		discover_get(discover, port, ATTR_PKEY_TABLE, 0);
 }
 
-/* A LID that held what it should, and holds another now; none at all is the sign of a reset. */
+/* Whether another value replaced the wanted LID. LID 0 is the sign of a reset. */
 static bool was_changed(lid_t want, lid_t before, lid_t now)
 {
 	return want && before == want && now && now != want;
 }
 
-/* Whether a port shows that another MASTER was here, or still is: it may have written anything
- * anywhere. */
+/* Whether a port shows that another MASTER is or was active. It may have written to any
+ * device. */
 static bool tells_other_master(const struct discover *discover, const struct port *port,
 			       const struct port_info *info)
 {
@@ -256,8 +256,8 @@ static bool tells_other_master(const struct discover *discover, const struct por
 		was_changed(port->lid, before->lid, info->lid));
 }
 
-/* The switch at the far end may have lost the way for its trap with it, or may be gone altogether:
- * where not all are asked it is asked, too. */
+/* The link of a port is down. The switch at the far end may be gone, or its trap may have had no
+ * path. A targeted pass reads this switch, too. */
 static void lost_link(struct discover *discover, struct port *port)
 {
 	struct port *peer = port->peer;
@@ -281,9 +281,9 @@ static bool is_cut_off(const struct node *sw)
 	return true;
 }
 
-/* A switch that has lost its last cable to others, perhaps for a moment: a manager that has come
- * behind it meanwhile met nobody, and nobody heard its trap. Of a change at our own switch all the
- * others may have been cut off. */
+/* A switch was cut off from all other switches, perhaps for a moment. A new manager behind it
+ * found no other manager then, and its trap was lost. If this is our own switch, or its neighbour,
+ * all others may have been cut off. */
 static void switch_was_cut_off(struct discover *discover, struct node *node)
 {
 	const struct port *own = discover->fabric->sm_port;
@@ -300,8 +300,8 @@ static void switch_was_cut_off(struct discover *discover, struct node *node)
 	}
 }
 
-/* ExtendedPortInfo is no reason to doubt a device: one that refuses it is not asked again before it
- * passes INIT, and one that does not answer is asked in the next pass. */
+/* A failed read of ExtendedPortInfo does not make the device suspect. If the device refuses it,
+ * weftd reads it again after INIT. If there is no answer, weftd reads it in the next pass. */
 static void ext_info_answered(void *owner, void *subject, const struct smp_request *request,
 			      const struct smp_answer *answer)
 {
@@ -322,7 +322,8 @@ static void ext_info_answered(void *owner, void *subject, const struct smp_reque
 	discover_landed(discover);
 }
 
-/* Where FDR10 matters: each port with a link of a device that has the attribute. */
+/* Reads ExtendedPortInfo, for FDR10, from each port with a link whose device has the
+ * attribute. */
 static void ask_ext_info(struct discover *discover, struct port *port)
 {
 	struct smp_request request = {.method = METHOD_GET,
@@ -347,14 +348,14 @@ static void got_port_info(struct discover *discover, struct port *port,
 	const struct port_info *known = port_info(port);
 	bool led_on = port_state_of(port) > PORT_INIT && port_of_switch(port) && port->peer &&
 		      port_of_switch(port->peer);
-	/* Else only this port of the switch was asked for. */
+	/* Otherwise only this port of the switch was requested. */
 	bool all = port->node->pass == discover->pass || !port_facts(port)->known ||
 		   port->discovery.unread;
 	struct port_info info;
 
 	attr_decode(&port_info_format, data, &info);
-	/* Without extended speeds an answer is half the truth, and the first request could not know
-	 * that the port has them. It is not taken: else it would stay if the second one is lost. */
+	/* The first request could not know that the port has extended speeds. Its answer is
+	 * incomplete and not stored, because it would stay if the second answer is lost. */
 	if (port->agent && port->num && !(request->attr_mod & PORT_INFO_EXTENDED_SPEEDS) &&
 	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
 		discover_get(discover, port, ATTR_PORT_INFO,
@@ -365,11 +366,11 @@ static void got_port_info(struct discover *discover, struct port *port,
 		discover->report.overwritten = true;
 		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}
-	/* A switch that was reset has lost its LID, and with it its tables. */
+	/* A switch that was reset has lost its LID and its tables. */
 	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
 	    (info.lid != known->lid || info.master_sm_lid != known->master_sm_lid))
 		port->node->sw->lost = true;
-	/* Its port 0 passes no INIT: that it has lost its LID tells that it has lost its P_Keys. */
+	/* Port 0 does not pass INIT. Its lost LID shows that its P_Keys are lost, too. */
 	if (port_of_switch(port) && !port->num && port->lid && info.lid != port->lid)
 		port_set_pkeys(discover->fabric, port, NULL);
 	port_set_info(discover->fabric, port, &info);
@@ -403,7 +404,7 @@ static void got_pkeys(struct discover *discover, struct port *port,
 
 	attr_decode(&p_key_table_format, data, &table);
 	if (block && !port_facts(port)->pkeys)
-		return; /* the port passed INIT meanwhile: it is read from the beginning */
+		return; /* the port passed INIT since then: its table is read from block 0 */
 	port_set_pkey_block(discover->fabric, port, block, &table);
 	if (block + 1 < pkey_blocks(port))
 		discover_get(discover, port, ATTR_PKEY_TABLE, block + 1);
@@ -413,8 +414,8 @@ static void got_pkeys(struct discover *discover, struct port *port,
 
 /* Visits: everything about one node, once in a pass */
 
-/* A neighbour that is known already was reached over a cable that bounced: besides that port only
- * what its SwitchInfo tells is new. It is asked for once, the port for each cable. */
+/* Whether a known neighbour was reached over a cable that bounced. Then only that port and
+ * SwitchInfo can be new: SwitchInfo is read once, and the port for each cable. */
 static bool is_known_neighbour(const struct discover *discover, const struct port *arrival)
 {
 	return discover_is_partial(discover) && arrival->num && port_facts(arrival)->known &&
@@ -438,7 +439,7 @@ void discover_visit(struct discover *discover, struct node *node, struct port *a
 		if (known)
 			return;
 	} else {
-		/* Each port of an adapter is an agent of its own. */
+		/* Each port of an adapter has its own agent. */
 		node->pass = discover->pass;
 		if (arrival->discovery.read_pass == discover->pass)
 			return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The end of a pass of discovery: cables that were not seen again are cut, but those of a node
- * whose agent alone is silent; what is out of reach is dropped; who fell silent, or answers again,
- * is told of; and a switch that stays silent becomes no-transit. Stages of slices, begun anew when
- * the cables change meanwhile.
+ * The end of a pass: removes cables that were not seen, except those of a node of which only the
+ * agent is silent, and removes unreachable nodes. It logs each node that became silent or responds
+ * again, and sets a switch that stays silent to no-transit. The stages run in slices, and restart
+ * when the cables change between slices.
  */
 #include <stdlib.h>
 
@@ -13,16 +13,16 @@
 #include "lib/mem.h"
 #include "sm/discovery/parts.h"
 
-enum { SILENT_MAX_US = 60000000 }; /* a switch is passed by routes for so long */
+enum { SILENT_MAX_US = 60000000 }; /* silence after which a switch becomes no-transit */
 
 static bool went_silent(const struct discover *discover, const struct node *node)
 {
 	return node->mute_pass == discover->pass || !discover_seen_again(discover, node);
 }
 
-/* A switch whose agent is busy, or dead, forwards what it did, and links say that they are up: such
- * a cable was not seen again because nobody answers at one of its ends. That our arming it has set
- * PortStateChange at the other one is no sign that it was lost. */
+/* Whether a cable was not seen only because the agent at one end is silent. Its switch still
+ * forwards, and the links are up. PortStateChange at the other end is no sign of a loss if our own
+ * Set(ARMED) caused it. */
 static bool cable_is_kept(const struct discover *discover, const struct port *port)
 {
 	const struct port *ends[] = {port, port->peer};
@@ -34,12 +34,12 @@ static bool cable_is_kept(const struct discover *discover, const struct port *po
 		silent |= end_is;
 		if (ends[i]->discovery.link == LINK_LOST || port_state_of(ends[i]) < PORT_ARMED ||
 		    (!end_is && ends[i]->discovery.far_end != FAR_END_SILENT))
-			return false; /* the link was lost, or somebody did answer */
+			return false; /* the link was lost, or the agent did answer */
 	}
 	return silent;
 }
 
-/* A cable that was not seen again, or whose ends do not agree, is no cable. */
+/* Removes cables that were not seen, or whose ends disagree. */
 static bool is_false_cable(const struct discover *discover, const struct port *port)
 {
 	const struct port *peer = port->peer;
@@ -52,7 +52,7 @@ static bool is_false_cable(const struct discover *discover, const struct port *p
 	       port_facts(peer)->known;
 }
 
-/* Changes of our own are none that the stages would have to begin anew for. */
+/* Changes by these stages do not restart them. */
 static unsigned tidied(struct discover *discover, unsigned cost)
 {
 	discover->topology = discover->fabric->topology;
@@ -101,9 +101,9 @@ static unsigned build_tree(void *arg, size_t *at)
 	return fabric_tree_step(discover->fabric, at);
 }
 
-/* When a partial pass asks for a full one, the full one decides which nodes are lost. The whole
- * fabric would otherwise be forgotten, with the tables of switches that are silent, whenever a
- * cable of the manager's own switch is moved. */
+/* If a partial pass requests a heavy pass, only the heavy pass decides which nodes are lost.
+ * Otherwise, when a cable of the manager's own switch is moved, weftd would drop the whole fabric
+ * with the tables of silent switches. */
 static unsigned find_lost(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -141,7 +141,7 @@ static unsigned drop_lost(void *arg, size_t *at)
 	return tidied(discover, cost);
 }
 
-/* Of those that are still there. */
+/* For the remaining nodes. */
 static unsigned tell_silent(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -156,15 +156,15 @@ static unsigned tell_silent(void *arg, size_t *at)
 	subject = node_subject(node, MESSAGE_SILENT);
 	log_limited(&discover->silent_limit, LOG_WARNING, &subject, "\"%s\" %s",
 		    node->facts->description,
-		    node->silent ? "does not answer any more, but its links are up: it is taken to "
-				   "forward as before, and asked again"
-				 : "answers again");
+		    node->silent ? "does not respond, but its links are up: assuming that its "
+				   "forwarding is unchanged, retrying"
+				 : "responds again");
 	node->silent_us = node->silent ? loop_now_us(discover->loop) : 0;
 	return 4;
 }
 
-/* What a switch forwards whose agent stays silent cannot be changed any more. Its hosts go on, but
- * others should not depend on it. */
+/* A switch with a silent agent keeps its table: its hosts still work, but no other routes should
+ * use it. */
 static unsigned set_no_transit_silent(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -189,7 +189,7 @@ static bool tidying_is_stale(const void *arg)
 	return discover->topology != discover->fabric->topology;
 }
 
-/* Before the walks, and for those that follow when nodes were dropped. */
+/* Prepares the walks, and repeats this after nodes were dropped. */
 static unsigned make_roster(void *arg, size_t *at)
 {
 	struct discover *discover = arg;

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a pass waits for. It waits for the last attempt at agents that it knows, and at what is
- * behind cables that it knows: if it ended without them, it would drop them with all that is behind
- * them. It waits for other probes to the last attempt where packets are being lost. Where none are,
- * a probe that has timed out twice found a dead device: once all else is known, the pass ends
- * without it, and light passes probe again. A light pass waits longer each time, because the device
- * may only be slow. But it ends when something new is requested, and a pass over named nodes does
- * not wait for such a probe at all.
+ * The rules by which a pass waits. It waits for the last attempt at known agents, and at the far
+ * ends of known cables. Otherwise it would drop these nodes and all nodes behind them. While
+ * packets are being lost, it waits for the last attempt of other probes, too. If no packets are
+ * lost, a probe that has timed out twice found a dead device. Then the pass ends without it once
+ * all other reads are done, and light passes probe it again. A light pass waits longer each time,
+ * because the device may only be slow. It ends early when something new is requested. A targeted
+ * pass does not wait for such a probe at all.
  *
- * The same holds for a known agent that falls mute in a pass that is not heavy. It may take seconds
- * until its requests are given up, and the changes that others have reported are not left
- * unrepaired for so long. When nothing else is awaited, and a change was found or something new was
- * requested, the pass ends. The switch counts as silent, and light passes look for it. Its
- * neighbours report what it should have reported: a pass over named nodes reads them at once.
+ * The same holds for a known agent that falls mute in a light or targeted pass. Its requests may
+ * take seconds to time out, and the reported changes must not wait so long. When there is nothing
+ * else to wait for, and a change was found or something new was requested, the pass ends. The
+ * switch counts as silent, and light passes probe it. Its neighbours report the same link changes,
+ * and a targeted pass reads them at once.
  */
 #include "sm/discovery/parts.h"
 
 enum {
-	LOSSY_PATIENCE = 4,	 /* attempts at an agent, where packets are being lost */
-	AGENT_PATIENCE_MS = 500, /* an agent that may take as long is mute from the start */
+	LOSSY_PATIENCE = 4,	 /* attempts, while packets are being lost */
+	AGENT_PATIENCE_MS = 500, /* an agent with such a timeout is mute from the start */
 	RARE_LOSS_PERCENT = 1,
 };
 
 void discover_wait(struct discover *discover, size_t count, enum wait_class from,
 		   enum wait_class to)
 {
-	discover->waits[from] -= count; /* of WAIT_NOT the count means nothing */
+	discover->waits[from] -= count; /* WAIT_NOT is not counted */
 	discover->waits[to] += count;
 	if (from == WAIT_ANSWER && !discover->waits[WAIT_ANSWER])
 		loop_defer(&discover->finish);
@@ -58,7 +58,7 @@ bool discover_may_end(const struct discover *discover)
 	       discover->before.topology != discover->fabric->topology;
 }
 
-/* Agents that fall mute */
+/* Mute agents */
 
 static enum wait_class read_class(const struct agent *agent)
 {
@@ -99,8 +99,8 @@ void discover_asked_again(void *owner, void *subject, unsigned attempt)
 		fell_mute(discover, port_agent(subject));
 }
 
-/* A slow agent is mute from the start, unless it has answered a probe of this pass: then it is read
- * to the end, because otherwise each answer would take a sweep. */
+/* A slow agent is mute from the start, unless it has answered a probe of this pass. Then all its
+ * reads are completed, because otherwise a sweep would get only one answer. */
 void discover_submit(struct discover *discover, struct agent *agent,
 		     const struct smp_request *request)
 {

@@ -293,7 +293,7 @@ one_guid_twice() {
 	console 'Guid "host-0003"[1] 0x0277656601000201'
 	start_weftd odd host-0001 -o sweep_interval=1 && wait_for 20 is_up odd ||
 		because "weftd is $(status odd '$_->{role}, $_->{state}')" || return 1
-	counted duplicate_guids 'GUID 0x0277656601000200 answers at two places' && links_are 3
+	counted duplicate_guids 'duplicate GUID 0x0277656601000200' && links_are 3
 }
 
 # Two devices that differ in their own GUID, of which two ports have the same one: the simulator numbers
@@ -301,7 +301,7 @@ one_guid_twice() {
 port_guid_twice() {
 	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '[3] "C"[2]' '' 'Hca 1 "A"' '[1] "S"[1]' '' \
 		'caguid=0x5000' 'Hca 2 "B"' '[1] "S"[2]' '' 'caguid=0x4fff' 'Hca 2 "C"' '[2] "S"[3]' >twice.net
-	fabric_runs twice.net A && counted duplicate_guids 'GUID 0x0000000000005001 answers at two places'
+	fabric_runs twice.net A && counted duplicate_guids 'duplicate GUID 0x0000000000005001'
 }
 
 nothing_there() {

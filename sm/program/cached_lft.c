@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch may hold: its row of the table cache (fabric/table_cache.h). The cached table
- * stands when some blocks of the switch are read and are as the row has them: the one with the
- * manager's LID, and others that differ from switch to switch, so that all together they look at
- * nearly every LID. Otherwise the switch is read whole, and so are all others in the next sweep:
- * somebody has written. What is believed wrongly in spite of that the readback finds.
+ * The cached table of a switch: its row of the table cache (fabric/table_cache.h). It is accepted
+ * if some sampled blocks of the switch agree with the row: the block with the manager's LID, and
+ * others that differ from switch to switch, so that all switches together cover nearly every LID.
+ * Otherwise another manager has written tables: this switch is read completely, and all others in
+ * the next sweep. The readback finds a table that was accepted wrongly.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void lft_cache_sample_read(void *owner, void *subject, const struct smp_r
 		return;
 	verify_try_again(node, answer->error);
 	if (!sw->cache.row) {
-		/* a sample before this one has decided */
+		/* an earlier sample has decided */
 	} else if (answer->error || answer->status) {
 		lft_cache_drop(sw);
 	} else {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch may hold of multicast: its row of the table cache (fabric/table_cache.h). The
- * cached table stands when MulticastFDBTop is as it was and some cells of the switch are read and
- * are as the row has them. Joins and leaves make rows old within a minute, and nothing is forced to
- * disk before they are written to switches, so a cached table is believed only as long as it says
- * what should be: where a cell differs from that it is read before it is written (mft.c). There is
- * none where another manager may have ruled since (sweep.c). What one that had our LID wrote, and
- * no sample met, the readback finds. Called by mft.c; loop thread only.
+ * The cached multicast table of a switch: its row of the table cache (fabric/table_cache.h). It is
+ * accepted if MulticastFDBTop is unchanged and some sampled cells of the switch agree with the row.
+ * Joins and leaves outdate rows within a minute, and the cache is not synced to disk before
+ * switches are written. So a cached cell is used only while it equals the wanted cell: a cell that
+ * differs is read before it is written (mft.c). There is no cached table if another manager may
+ * have been MASTER since (sweep.c). The readback finds wrong cells that no sample met. Called by
+ * mft.c; loop thread only.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { SAMPLES = 4, MFT_POSITION_SHIFT = 28 };
 
-/* Every other one is of those that hold something. */
+/* Every second sample is a cell with entries. */
 static uint32_t mft_cache_sample(const struct node *node, unsigned number)
 {
 	const struct mft_row *cached = node->sw->mft->cached;

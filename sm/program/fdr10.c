@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * FDR10 of Mellanox devices, by their ExtendedPortInfo (0xFF90), with the values of OpenSM's option
- * (osm_link_mgr.c): a Set() with StateChangeEnable 1 and FDR10 in LinkSpeedEnabled or not. What
- * else the attribute has on newer devices is the vendor's, so it is read right before and sent back
- * as it is. A link takes the speed when it trains next. Nothing waits for it.
+ * FDR10 of Mellanox devices: ExtendedPortInfo (0xFF90), with the values of OpenSM's option
+ * (osm_link_mgr.c). The Set() has StateChangeEnable 1, and LinkSpeedEnabled with or without FDR10.
+ * Newer devices have more vendor fields in the attribute, so it is read immediately before and
+ * these fields are sent back unchanged. A link takes the speed at its next training. The run does
+ * not wait for it.
  */
 #include "sm/program/parts.h"
 
@@ -26,7 +27,8 @@ bool fdr10_differs(const struct program *program, const struct port *port)
 	       held->link_speed_enabled != fdr10_wanted(program, held);
 }
 
-/* A device that refuses it, or takes something else, is not asked again before it passes INIT. */
+/* A device that refuses it, or stores another value, gets no more such requests before it passes
+ * INIT. */
 static void note_refusal(struct program *program, struct port *port)
 {
 	port->refuses |= PORT_REFUSES_SET_EXT_INFO;
@@ -45,7 +47,7 @@ static void was_set(void *owner, void *subject, const struct smp_request *reques
 	if (answer->error == -ECANCELED)
 		return;
 	if (answer->error || status_is_busy(answer->status)) {
-		program->report.failed++; /* the next sweep tries again */
+		program->report.failed++; /* the next sweep retries */
 		return;
 	}
 	if (answer->status) {

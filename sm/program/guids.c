@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The difference between registry and GUIDInfo (guids.h). What was taken back is remembered by
- * port, place and value until the place has another value; a port that passes INIT has lost it
- * anyway. The first GUID of a port is its own and is never different.
+ * The difference between registry and GUIDInfo (guids.h). A removed alias is stored with port,
+ * index and value until the index has another value. A port that passes INIT has lost it. The first
+ * GUID of a port is fixed and never differs.
  */
 #include "sm/program/guids.h"
 
@@ -31,7 +31,7 @@ static void take_back(struct guids *guids, const struct alias_entry *alias)
 		(struct taken_back){alias->port_guid, alias->guid, alias->index};
 }
 
-/* The place has something else now, or is wanted for something else. */
+/* The index has, or shall have, another value. */
 static void forget_taken_back(struct guids *guids, guid_t port_guid, unsigned index)
 {
 	size_t kept = 0;
@@ -60,8 +60,7 @@ static void guids_registry_changed(void *ctx, const struct registry_change *chan
 	port = guids_find_port(guids, after ? after->port_guid : before->port_guid);
 	if (!port)
 		return;
-	port->refuses &=
-		(uint8_t)~PORT_REFUSES_SET_GUIDS; /* it is something else that it is told */
+	port->refuses &= (uint8_t)~PORT_REFUSES_SET_GUIDS; /* another value is wanted */
 	ask_for_sweep(guids, port);
 }
 
@@ -84,7 +83,7 @@ void guids_done(struct guids *guids)
 	guids->num_taken_back = guids->room = 0;
 }
 
-/* What is in a place as far as it is known. */
+/* The known value at an index. */
 static guid_t held_at(const struct port_tables *tables, unsigned index)
 {
 	return tables && index < tables->num_guids ? tables->guid[index] : 0;
@@ -125,7 +124,7 @@ bool guids_differ(const struct guids *guids, const struct port *port, unsigned *
 	if ((!guids->num_taken_back && !registry_count(guids->registry, REGISTRY_ALIAS)) ||
 	    !port->agent || port->refuses & never)
 		return false;
-	/* Where nothing is read back nobody will tell what is there. */
+	/* Without readback the value stays unknown. */
 	if (!tables && guids->options->readback_s)
 		return false;
 	for (unsigned b = 0; b * GUID_BLOCK_GUIDS < cap; b++) {
@@ -143,7 +142,7 @@ bool guids_differ(const struct guids *guids, const struct port *port, unsigned *
 	return false;
 }
 
-/* The tables of a port with one block replaced; the first GUID of all is not kept (facts.h). */
+/* The tables of a port with one block replaced; the fixed first GUID is not stored (facts.h). */
 static struct port_tables *with_block(const struct port *port, unsigned block,
 				      const struct guid_info *held)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Alias GUIDs in the ports' GUIDInfo: what the registry has should be there, and what was taken out
- * of it should not. Entries that nobody registered are left as they were found: another manager has
- * written them, or the device itself. The difference is written as everything else, by programming;
- * what makes one asks for a sweep of the node. Loop thread only.
+ * Alias GUIDs in the GUIDInfo of ports. The registry has the wanted entries and the removed
+ * entries. Other entries are not changed: another manager or the device has written them.
+ * Programming writes the difference, and a change of it triggers a sweep of the node. Loop thread
+ * only.
  */
 #ifndef SM_PROGRAM_GUIDS_H
 #define SM_PROGRAM_GUIDS_H
@@ -13,7 +13,7 @@
 #include "sm/trigger.h"
 #include "store/registry.h"
 
-struct taken_back { /* an alias that may still be in a port's table */
+struct taken_back { /* a removed alias that a port may still have */
 	guid_t port_guid, guid;
 	uint16_t index;
 };
@@ -28,18 +28,20 @@ struct guids {
 	size_t num_taken_back, room;
 };
 
+/* Starts to follow the registry; the parameters are borrowed. */
 void guids_init(struct guids *guids, struct registry *registry, struct fabric *fabric,
 		struct trigger *trigger, const struct sm_options *options);
+/* Frees the state, not guids itself. */
 void guids_done(struct guids *guids);
 
-/* The first block of this end port's GUIDs that differs from what it should be, and its content;
- * false when none does, or when it is not known yet what it has. */
+/* The first block of GUIDs of this end port that differs from the wanted block, and the wanted
+ * content; false: none differs, or the present content is unknown. */
 bool guids_differ(const struct guids *guids, const struct port *port, unsigned *block,
 		  struct guid_info *want);
-/* A Set() of a block was answered with what the port now has; want: as it was sent. */
+/* A Set() of a block was answered. want: as sent; held: the answer. */
 void guids_were_set(struct guids *guids, struct port *port, unsigned block,
 		    const struct guid_info *want, const struct guid_info *held);
-/* The port's table was read: it may have to be written. */
+/* The table of the port was read: a difference triggers a sweep. */
 void guids_were_read(struct guids *guids, const struct port *port);
 
 #endif

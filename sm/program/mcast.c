@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A batch is the MLIDs of which trees are computed: their members are gathered in slices, a job
- * draws the trees, the result is applied in slices. One batch is under way at a time, and what
- * changes in the registry meanwhile marks its MLID for the next one, which is computed while this
- * one is still being written. All trees belong to one snapshot and its routes; when there are new
- * routes the batch is all MLIDs.
+ * A batch is a set of MLIDs whose trees are computed. Slices collect the members, a job computes
+ * the trees, and slices apply the result. There is one batch at a time. Registry changes during a
+ * batch mark their MLIDs for the next batch, which is computed while this batch is still being
+ * written. All trees belong to one snapshot and its routes. New routes cause a batch of all MLIDs.
  */
 #include "sm/program/mcast.h"
 
@@ -23,8 +22,8 @@
 enum {
 	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
 	WORDS = (MLIDS + 63) / 64,
-	MERGE_US = 5000,		 /* joins come in crowds */
-	JOIN_RECEIVES = 1 << 0 | 1 << 1, /* full members and non-members: both are sent to */
+	MERGE_US = 5000,		 /* joins come in bursts */
+	JOIN_RECEIVES = 1 << 0 | 1 << 1, /* full members and non-members: both receive packets */
 };
 
 struct batch {
@@ -34,14 +33,14 @@ struct batch {
 	struct slices slices;
 	struct mcast_group *groups;
 	struct mcast_tree *trees;
-	size_t count, room; /* groups; members for which the one being gathered has room */
+	size_t count, room; /* groups; allocated members of the group that is being collected */
 	bool in_group, in_members, any;
 	struct registry_cursor group_cursor, member_cursor;
 	struct snapshot *snapshot;
 	struct routes *routes;
-	struct mcast_ways *ways;      /* NULL: they are to be found first */
-	bool all_was_written;	      /* before its trees were applied */
-	bool recovers;		      /* roots are found out from what switches hold */
+	struct mcast_ways *ways;      /* NULL: not looked up yet */
+	bool all_was_written;	      /* its trees are not applied yet */
+	bool recovers;		      /* roots come from the tables of switches */
 	unsigned begun, moved, ended; /* trees */
 };
 
@@ -54,24 +53,24 @@ struct mcast {
 	struct program *program;
 	struct registry_reader reader;
 	struct loop_timer timer;
-	struct batch *batch;	   /* NULL: none is under way */
-	struct snapshot *snapshot; /* of all trees; NULL: there are none */
+	struct batch *batch;	   /* NULL: no batch is under way */
+	struct snapshot *snapshot; /* snapshot of all trees; NULL: no trees */
 	struct routes *routes;
 	struct mcast_ways *ways;
 	struct mcast_tree *trees[MLIDS];
 	uint64_t dirty[WORDS], careful[WORDS];
 	bool any_dirty, any_careful;
-	bool begun;   /* what switches held has been read */
-	bool writing; /* between two sweeps */
+	bool begun;   /* the tables of switches were read */
+	bool writing; /* a write between two sweeps is under way */
 	unsigned failed_before;
 	struct log_limit limit;
-	struct log_limit events; /* clients can make as many as they like */
-	/* Of the sweep's phase; NULL: the batch is none of a sweep. */
+	struct log_limit events; /* limited, because clients cause these lines */
+	/* Callback of the sweep's phase; NULL: the batch belongs to no sweep. */
 	loop_fn *done;
 	void *done_arg;
 };
 
-/* What changes */
+/* Changes of the registry */
 
 static void mcast_mark_mlid(struct mcast *mcast, lid_t mlid)
 {
@@ -88,8 +87,8 @@ static bool is_marked(const uint64_t *bits, unsigned place)
 	return bits[place / 64] >> place % 64 & 1;
 }
 
-/* While a sweep runs its phase sees to it, or its end. A manager that has lost the subnet hears of
- * joins no more, but of some it heard before. */
+/* During a sweep, its phase or its end handles the changes. A manager that is no longer MASTER
+ * gets no more joins, but earlier joins may be pending. */
 static bool mcast_is_between_sweeps(const struct mcast *mcast)
 {
 	return mcast->owner.is_between_sweeps(mcast->owner.ctx);
@@ -100,14 +99,14 @@ static struct mcast_base base_of(const struct mcast *mcast)
 	return mcast->owner.base(mcast->owner.ctx);
 }
 
-/* The ways that there are follow the routes of now. */
+/* The trees follow the present routes. */
 static bool has_ways_now(const struct mcast *mcast)
 {
 	return mcast->ways && mcast->routes == base_of(mcast).routes;
 }
 
-/* A new batch waits for none that is being written, for a switch may take long over it. But what is
- * written follows the ways that there are: only the same ones may be drawn on meanwhile. */
+/* A new batch does not wait for earlier writes, because a switch may be slow. But these writes
+ * follow the present routes, so a batch with new routes must wait. */
 static bool mcast_may_begin(const struct mcast *mcast)
 {
 	return mcast->begun && mcast->any_dirty && !mcast->batch &&
@@ -131,7 +130,7 @@ static void mark_group_of(struct mcast *mcast, const struct member_entry *member
 		mcast_mark_mlid(mcast, group->mlid);
 }
 
-/* An alias may be what a member is known by. */
+/* The port of a member, which may be known by an alias GUID. */
 static void mark_groups_of_alias(struct mcast *mcast, const struct alias_entry *alias)
 {
 	const struct member_entry key = {.port_guid = alias->guid};
@@ -165,7 +164,7 @@ static void note_group(struct mcast *mcast, const struct registry_change *change
 		return;
 	log_limited(&mcast->events, LOG_INFO, NULL, "multicast group %s, MLID 0x%x: %s",
 		    gid_text(group->mgid, mgid), group->mlid,
-		    change->after ? "it is made" : "it has ended");
+		    change->after ? "created" : "deleted");
 }
 
 static void mcast_registry_changed(void *ctx, const struct registry_change *change)
@@ -178,9 +177,9 @@ static void mcast_registry_changed(void *ctx, const struct registry_change *chan
 	mcast_arm(mcast);
 }
 
-/* Gathering */
+/* Collecting members */
 
-/* Where a member's port is; false: it is not in the fabric now. */
+/* The position of a member's port; false: it is not in the fabric now. */
 static bool locate(const struct mcast *mcast, const struct snapshot *snapshot, guid_t guid,
 		   struct mcast_member *out)
 {
@@ -220,7 +219,7 @@ static void gather_member(struct batch *batch, struct mcast_group *group,
 	batch->any = true;
 }
 
-/* What switches hold for an MLID. */
+/* Reads the entries of switches for an MLID. */
 static void gather_held(struct batch *batch, struct mcast_group *group)
 {
 	const struct snapshot *snapshot = batch->snapshot;
@@ -300,9 +299,9 @@ static unsigned mcast_batch_gather(void *arg, size_t *at)
 }
 
 static slice_fn *const gather_stages[] = {mcast_batch_gather, NULL};
-static const struct slice_plan gather_plan = {"gathering members", gather_stages, NULL};
+static const struct slice_plan gather_plan = {"collecting members", gather_stages, NULL};
 
-/* The end of a batch */
+/* End of a batch */
 
 static void free_trees(struct mcast_tree *trees, size_t count)
 {
@@ -363,9 +362,9 @@ static void batch_done(void *arg)
 	}
 }
 
-/* Applying */
+/* Applying trees */
 
-/* All is written that should be: what was doubtful is not any more. */
+/* All writes are complete, so no cell is uncertain any more. */
 static bool all_is_written(const struct mcast *mcast)
 {
 	const struct roster *roster = fabric_roster(mcast->fabric);
@@ -399,9 +398,9 @@ static void want(const struct mcast *mcast, const struct snapshot *snapshot, lid
 	}
 }
 
-/* Whether two trees are not parts of the ways to one root. The same switches in another snapshot
- * have other indexes, so there only masks that are equal prove something, and only when nothing is
- * left of what the tree was before. */
+/* Whether two trees may differ in their routes to one root. Switch indexes of two snapshots
+ * cannot be compared. Then only equal masks prove that the trees match, and only if no older
+ * entries are left. */
 static bool is_moved(const struct mcast *mcast, const struct batch *batch,
 		     const struct mcast_tree *before, const struct mcast_tree *after)
 {
@@ -436,9 +435,8 @@ static void mcast_log_unreached(struct mcast *mcast, const struct batch *batch, 
 		first++;
 	log_limited(
 		&mcast->limit, LOG_WARNING, NULL,
-		"multicast group with MLID 0x%x: its tree does not reach %u of %zu members, for "
-		"one that at port %u of switch 0x%016" PRIx64
-		": no way leads from there to a common root",
+		"multicast group with MLID 0x%x: no tree to %u of %zu members, such as port %u of "
+		"switch 0x%016" PRIx64 ": no path from there to a common root",
 		group->mlid, tree->left_out, group->num_members, group->members[first].port,
 		batch->snapshot->switches[group->members[first].sw].guid);
 }
@@ -484,7 +482,7 @@ static unsigned mcast_batch_apply(void *arg, size_t *at)
 	return cost;
 }
 
-/* From here on all trees are those of the batch's snapshot. */
+/* From here on, all trees belong to the snapshot of the batch. */
 static unsigned adopt(void *arg, size_t *at)
 {
 	struct batch *batch = arg;
@@ -493,8 +491,8 @@ static unsigned adopt(void *arg, size_t *at)
 	(void)at;
 	if (batch->begun + batch->moved + batch->ended)
 		log_limited(&mcast->events, LOG_INFO, NULL,
-			    "multicast trees: %u are new, %u take other ways, %u have ended",
-			    batch->begun, batch->moved, batch->ended);
+			    "multicast trees: %u new, %u changed, %u deleted", batch->begun,
+			    batch->moved, batch->ended);
 	if (mcast->ways != batch->ways)
 		mcast_ways_free(mcast->ways);
 	mcast->ways = batch->ways;
@@ -508,7 +506,7 @@ static unsigned adopt(void *arg, size_t *at)
 static slice_fn *const apply_stages[] = {mcast_batch_apply, adopt, NULL};
 static const struct slice_plan apply_plan = {"applying trees", apply_stages, NULL};
 
-/* Computing */
+/* Computing trees */
 
 static void draw_in_job(struct work_job *job)
 {
@@ -541,7 +539,7 @@ static void compute(void *arg)
 	work_submit(batch->pool, &batch->job);
 }
 
-/* The root of the group's tree as the batch's snapshot numbers it. */
+/* The index of the group's root in the snapshot of the batch. */
 static int32_t root_now(const struct mcast *mcast, const struct snapshot *snapshot, unsigned place)
 {
 	const struct mcast_tree *tree = mcast->trees[place];
@@ -560,7 +558,7 @@ static void mark_all(struct mcast *mcast)
 		mcast_mark_mlid(mcast, group->mlid);
 }
 
-/* all: those too that have no tree, since their members may be back. */
+/* all MLIDs, also those without a tree, because their members may be back */
 static void choose_groups(struct mcast *mcast, struct batch *batch, bool all)
 {
 	size_t room = 0;
@@ -582,7 +580,7 @@ static void choose_groups(struct mcast *mcast, struct batch *batch, bool all)
 	mcast->any_dirty = false;
 }
 
-/* Trees for the routes that there are now, of all groups that need new ones. */
+/* Computes trees for the present routes, of all groups that need new trees. */
 static void batch_begin(struct mcast *mcast)
 {
 	struct mcast_base base = base_of(mcast);
@@ -613,7 +611,7 @@ static void mcast_merge_elapsed(void *arg)
 		batch_begin(mcast);
 }
 
-/* The sweep */
+/* Phase of the sweep */
 
 void mcast_leave_off(struct mcast *mcast)
 {
@@ -670,7 +668,7 @@ static void phase_goes_on(void *arg)
 	}
 }
 
-/* A batch from before the sweep may be under way: its end goes on. */
+/* A batch from before the sweep may be under way: its end starts the next batch. */
 void mcast_phase(struct mcast *mcast, loop_fn *done, void *arg)
 {
 	mcast->done_arg = arg;
@@ -685,7 +683,7 @@ void mcast_begin_anew(struct mcast *mcast)
 	mcast->begun = false;
 }
 
-/* What programming asks */
+/* Queries of programming */
 
 const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,
 				    struct snapshot **snapshot)
@@ -707,7 +705,7 @@ struct port *mcast_up(const struct mcast *mcast, struct node *node, lid_t mlid)
 		return NULL;
 	if (port > node->num_ports || !node->port[port].peer)
 		return NULL;
-	/* Its cable may have been moved since to a host. */
+	/* The cable may have been moved to a host since then. */
 	return port_of_switch(node->port[port].peer) ? &node->port[port] : NULL;
 }
 

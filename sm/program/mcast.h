@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast: which trees there should be. Reads the registry's groups and members, has the trees of
- * those that changed computed by a job (route/mcast.h), and puts the result into what switches
- * should hold (fabric/mft.h); mft.c writes it. Joins and leaves are gathered for some
- * milliseconds and need no sweep. A sweep that has new routes computes all trees anew; with its
- * root each group keeps most of what it had. The first time, roots are found out from what switches
- * hold, so that a restart changes nothing.
+ * Multicast: the wanted trees. A job (route/mcast.h) computes the trees of groups that changed in
+ * the registry. The result becomes the wanted tables of switches (fabric/mft.h), and mft.c writes
+ * them. Joins and leaves are collected for some milliseconds and need no sweep. A sweep with new
+ * routes computes all trees again. Each group keeps its root, and so most of its tree. After a
+ * start the roots are taken from the tables of the switches, so that a restart changes nothing.
  *
  * Used by sm.c, sweep.c and programming. Loop thread only.
  */
@@ -20,49 +19,54 @@ struct mcast;
 struct program;
 struct work_pool;
 
-/* What trees are computed from; both NULL: there are no routes yet. */
+/* The input of the trees; both NULL: there are no routes yet. */
 struct mcast_base {
-	struct routes *routes;	   /* what switches should hold */
-	struct snapshot *snapshot; /* what these were computed from */
+	struct routes *routes;	   /* the wanted tables */
+	struct snapshot *snapshot; /* the snapshot of these routes */
 };
 
-/* The sweep, to which multicast belongs. */
+/* Queries and notifications of the sweep. */
 struct mcast_owner {
 	struct mcast_base (*base)(const void *ctx);
 	/* Whether the fabric has been published to the SA since the start. */
 	bool (*is_published)(const void *ctx);
 	/* Whether trees may be written now: no sweep runs, and this manager is MASTER. */
 	bool (*is_between_sweeps)(const void *ctx);
-	/* Tables were written between two sweeps; failed: some switch did not take its own. */
+	/* Called after tables were written between two sweeps; failed: a switch did not accept
+	 * its table. */
 	void (*written)(void *ctx, bool failed);
 	void *ctx;
 };
 
-/* All parameters outlive it; owner is copied. */
+/* All parameters must outlive the result; owner is copied. */
 struct mcast *mcast_new(struct loop *loop, struct work_pool *pool, struct registry *registry,
 			struct fabric *fabric, struct program *program,
 			const struct mcast_owner *owner);
-/* After the fabric: requests that are cancelled then ask for it. */
+/* Must be called after the fabric is freed, because cancelled requests still use it. */
 void mcast_free(struct mcast *mcast);
 
-/* What is being written between two sweeps goes no further: a sweep begins, which has a phase for
- * it, or this manager is not MASTER any more. */
+/* Stops the writes between two sweeps: a sweep begins, or this manager is no longer MASTER. */
 void mcast_leave_off(struct mcast *mcast);
-/* A sweep's phase: all trees follow the routes and the registry. done(arg) is called later. */
+/* The phase of a sweep: all trees follow the routes and the registry. done(arg) is called
+ * later. */
 void mcast_phase(struct mcast *mcast, loop_fn *done, void *arg);
+/* The sweep has ended: changes since its phase are processed. */
 void mcast_sweep_ended(struct mcast *mcast);
-/* Another manager may have written since, or will. */
+/* Another manager may write or have written the tables: all trees are computed again. */
 void mcast_begin_anew(struct mcast *mcast);
 
-/* Towards the root of an MLID's tree: a switch's port; NULL: it is the root, or in no tree. */
+/* The port of a switch towards the root of the tree; NULL: the switch is the root or not in the
+ * tree. */
 struct port *mcast_up(const struct mcast *mcast, struct node *node, lid_t mlid);
-/* Its tree moves, or something about it is not known: old and new together may be no tree. */
+/* Whether the tree of an MLID moves or is partly unknown, so that old and new entries together
+ * may form a loop. */
 bool mcast_is_careful(const struct mcast *mcast, lid_t mlid);
-/* For the MLIDs of the block that begins with this one. */
+/* Sets this for the MLIDs of the block that begins with first. */
 void mcast_be_careful(struct mcast *mcast, lid_t first);
+/* Sets this for all MLIDs. */
 void mcast_be_careful_of_all(struct mcast *mcast);
 
-/* The tree of an MLID, with the snapshot to which its indexes belong; NULL when it has none. */
+/* The tree of an MLID, and the snapshot of its indexes; NULL: none. */
 const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,
 				    struct snapshot **snapshot);
 

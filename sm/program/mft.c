@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Writing multicast tables. What switches should hold is a tree for each MLID (sm/program/mcast.c);
- * what they may hold is known for each entry (fabric/mft.h). A packet of a group that runs in a
- * circle does so for ever and fills the fabric, so after every single Set() the cables over which
- * an MLID may go are a forest:
- *   - within one tree nothing can close a circle, whatever the order is. There it is the order that
- *     loses least: who sends down into a branch does so when the branch is complete, and a branch
- *     that ends is cut at its top first;
+ * Writing multicast tables. The wanted tables are a tree for each MLID (sm/program/mcast.c);
+ * fabric/mft.h has the known content of each entry. A multicast packet in a loop circulates without
+ * end and fills the fabric. So after every single Set(), the cables that an MLID may use must form
+ * a forest:
+ *   - within one tree, no order of Sets can close a loop. The order loses the fewest packets: a
+ *     switch forwards into a branch when the branch is complete, and a branch that ends is cut at
+ *     its top first;
  *   - where a tree moves (MLIDs that are marked careful), a port is added only if its cable
- *     connects parts that are not connected yet. So what has to go is removed first, and what
- *     waits for it is written when that was acknowledged. Who does not answer, and was never read,
- *     may send on what it is sent.
- * Entries share blocks, and blocks can wait for each other though their entries do not: then they
- * are written piecemeal, as those of unicast (switch.c). What a switch that forwards holds,
- * and nobody knows, is read first; what it does not tell, though it answers, is written over: until
- * that is acknowledged it counts as everything. No effort goes so far as to close a circle: a run
- * that comes to a stand loses packets before its end, and leaves a cable between switches shut.
+ *     connects parts that are not connected yet. So old entries are removed first, and the entries
+ *     that wait for this are written after the acknowledgement. A switch that is silent and was
+ *     never read counts as forwarding to all ports.
+ * Entries share blocks, and blocks can wait for each other although their entries do not. Then
+ * single entries are written, as in unicast (switch.c). If the table of a switch that forwards is
+ * unknown, it is read first. If the switch answers but refuses the read, the table is overwritten,
+ * and counts as all ports until the acknowledgement. No effort permits a loop: a run without
+ * progress accepts packet loss, and leaves a cable between switches closed.
  * Loop thread only.
  */
 #include <errno.h>
@@ -31,9 +31,9 @@
 
 enum {
 	MFT_POSITION_SHIFT = 28,
-	LONG_US = 50000, /* answers come sooner but from who is slow */
-	ASKS_MAX = 2,	 /* each of several attempts */
-	SILENCE_MAX = 3, /* requests in a row */
+	LONG_US = 50000, /* timeout; only slow switches take longer */
+	ASKS_MAX = 2,	 /* consecutive requests, each with several attempts */
+	SILENCE_MAX = 3, /* consecutive requests without an answer */
 };
 
 /* MulticastFDBTop */
@@ -44,7 +44,7 @@ static bool has_top(const struct node *node)
 	       port_info(&node->port[0])->capability_mask & CAP_MULTICAST_FDB_TOP;
 }
 
-/* A value below the lowest MLID but one bounds nothing. */
+/* A value below the lowest MLID minus one sets no bound. */
 static bool is_below_top(const struct node *node, lid_t mlid)
 {
 	lid_t top = node->facts->sw.multicast_fdb_top;
@@ -60,21 +60,21 @@ lid_t mft_top(const struct node *node)
 									      : top;
 }
 
-/* Only raised: below the top there is nothing that is not known, and groups come and go. */
+/* The top only rises: all entries below it are known, and groups change often. */
 static bool top_differs(const struct node *node)
 {
 	return has_top(node) && mft_want_top(node->sw->mft) > MFT_NOTHING_TOP &&
 	       mft_want_top(node->sw->mft) > node->facts->sw.multicast_fdb_top;
 }
 
-/* What may be sent where */
+/* Ports that an MLID may use */
 
 static lid_t first_mlid(const struct mft *mft, size_t index)
 {
 	return (lid_t)(LID_MULTICAST_MIN + index / mft->positions * MFT_BLOCK_LIDS);
 }
 
-/* It may forward by what is in this cell, and nobody knows what that is. */
+/* Whether the switch may forward by this cell and its content is unknown. */
 static bool is_unread(const struct node *node, size_t index)
 {
 	const struct mft *mft = node->sw->mft;
@@ -84,13 +84,13 @@ static bool is_unread(const struct node *node, size_t index)
 	       is_below_top(node, first_mlid(mft, index));
 }
 
-/* Who answers, but does not tell this, is written over. */
+/* A switch that answers other requests but refuses this read is overwritten. */
 static bool mft_cell_is_silent(const struct mft_cell *cell)
 {
 	return cell && cell->unheard >= ASKS_MAX;
 }
 
-/* What the table does not cover. */
+/* The default ports, for MLIDs without an entry. */
 static uint16_t may_send_by_default(const struct node *node, lid_t mlid, uint8_t position)
 {
 	const struct mft *mft = node->sw->mft;
@@ -131,7 +131,7 @@ static bool may_send_by(const struct port *port, lid_t mlid)
 	       1;
 }
 
-/* For certain, so that the cable counts already. */
+/* A certain entry, so that the cable is already counted. */
 static bool mft_sends_by(const struct port *port, lid_t mlid)
 {
 	const struct mft *mft = port->node->sw->mft;
@@ -155,9 +155,8 @@ static bool mft_port_leads_to_switch(const struct port *port)
 	return port->peer && port_of_switch(port->peer) && port->peer->node != port->node;
 }
 
-/* Whether a switch can be reached from one port by cables over which the MLID may go, without the
- * cable of that port. planned: what the switch's own position will hold, after the Set() that is
- * judged. */
+/* Whether a switch can be reached from one port over cables that the MLID may use, except the
+ * cable of that port. planned: the position of the switch after the Set() that is checked. */
 struct search {
 	struct program *program;
 	struct node *goal;
@@ -187,11 +186,11 @@ static bool mft_search_add(struct program *program, struct node *node, size_t *t
 	return true;
 }
 
-/* What is met on the way from a switch over cables over which the MLID may go. */
+/* Results of a search over the cables that the MLID may use. */
 enum {
 	MEETS_GOAL = 1,
-	LEADS_OFF = 2, /* a port that passes, and nobody knows what is at its far end */
-	SENDS_OFF = 4, /* the MLID may leave by such a port */
+	LEADS_OFF = 2, /* a port that passes packets to an unknown far end */
+	SENDS_OFF = 4, /* the MLID may use such a port */
 };
 
 static unsigned met_at(const struct search *search, const struct port *port)
@@ -228,8 +227,8 @@ static unsigned flood(const struct search *search, struct node *from, const stru
 	return met;
 }
 
-/* Whether the ends of a cable are connected without it. Ports whose far ends nobody knows may all
- * lead to one switch that does not answer, and it may send on what it is sent. */
+/* Whether the ends of a cable are connected without it. Ports with unknown far ends may all lead
+ * to one silent switch, and that switch may forward packets. */
 static bool is_connected(const struct search *search, const struct port *without)
 {
 	unsigned met = flood(search, without->peer->node, without), here;
@@ -242,7 +241,8 @@ static bool is_connected(const struct search *search, const struct port *without
 
 /* Entries */
 
-/* A branch is complete below a switch when that holds all it should, and forwards it. */
+/* Whether the branch below a switch is complete: the switch holds its wanted entry and forwards
+ * it. */
 static bool is_ready(const struct node *node, lid_t mlid)
 {
 	return !node->sw->mft || (mft_is_settled(node->sw->mft, mlid) && is_below_top(node, mlid));
@@ -264,7 +264,7 @@ struct entry {
 	uint16_t want, maybe;
 };
 
-/* Whether what an entry has too much goes later, and after whom. */
+/* Whether the surplus ports of an entry must wait, and for which switch. */
 static bool removal_waits(const struct program *program, const struct entry *entry,
 			  const struct port *up, struct node **blocker)
 {
@@ -293,7 +293,7 @@ static bool addition_waits(struct program *program, const struct entry *entry,
 	       !mft_sends_by(port->peer, entry->mlid) && is_connected(&search, port);
 }
 
-/* What can be written of an entry now. */
+/* The ports of an entry that can be written now. */
 static uint16_t plan_entry(struct program *program, const struct entry *entry,
 			   struct node **blocker)
 {
@@ -386,7 +386,7 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 		return;
 	if (answer->error || answer->status) {
 		mft_doubt(mft, index, sent.port_mask);
-		mft_failed(program, node, "it did not take a block of its multicast table");
+		mft_failed(program, node, "Set(MulticastForwardingTable) failed");
 		return;
 	}
 	node->sw->verify.unanswered = 0;
@@ -396,7 +396,8 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 	mft_go_on(program, node);
 }
 
-/* It may be this block, or all of the switch: nothing else of its table waits for the one. */
+/* The failure may concern this block or the whole switch. The other blocks do not wait for
+ * it. */
 static void was_not_told(struct program *program, struct node *node, size_t index)
 {
 	struct mft *mft = node->sw->mft;
@@ -405,17 +406,17 @@ static void was_not_told(struct program *program, struct node *node, size_t inde
 
 	cell->unheard++;
 	if (++mft->unheard == SILENCE_MAX) {
-		mft_failed(program, node, "it does not tell its multicast table");
+		mft_failed(program, node, "no answer to Get(MulticastForwardingTable)");
 		return;
 	}
 	if (mft_cell_is_silent(cell)) {
 		cell->known = cell->cached = false;
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
-		log_limited(
-			&program->limit, LOG_WARNING, &subject,
-			"switch \"%s\": it does not tell a block of its multicast table, which is "
-			"written over",
-			node->facts->description);
+		log_limited(&program->limit, LOG_WARNING, &subject,
+			    "switch \"%s\": no answer to Get(MulticastForwardingTable): "
+			    "overwriting the "
+			    "block",
+			    node->facts->description);
 	}
 	mft_go_on(program, node);
 }
@@ -442,10 +443,10 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 		node->sw->verify.unanswered = 0;
 	mft->unheard = 0;
 	if (status_is_busy(answer->status)) {
-		mft_failed(program, node, "it did not tell a block of its multicast table");
+		mft_failed(program, node, "busy at Get(MulticastForwardingTable)");
 		return;
 	}
-	if (answer->status) { /* nobody will ever know: it is as if there was nothing */
+	if (answer->status) { /* the content stays unknown: it counts as empty */
 		mft_cell(mft, index)->untold = true;
 		mft_cell(mft, index)->cached = false;
 		mft_go_on(program, node);
@@ -458,7 +459,7 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	mft_go_on(program, node);
 }
 
-/* The cells in which something is wanted, and those of lower blocks. */
+/* The cells with wanted entries, and those of lower blocks. */
 static size_t cells_in_use(const struct mft *mft)
 {
 	lid_t top = mft_want_top(mft);
@@ -467,7 +468,7 @@ static size_t cells_in_use(const struct mft *mft)
 	       mft->positions;
 }
 
-/* The next cell that is not busy from at on, of those to be looked at; the count of cells: none. */
+/* The next cell from at on that is not busy and must be checked; the count of cells: none. */
 static size_t next_dirty(const struct mft *mft, size_t at)
 {
 	for (; at < mft_cells(mft); at++) {
@@ -479,7 +480,7 @@ static size_t next_dirty(const struct mft *mft, size_t at)
 	return mft_cells(mft);
 }
 
-/* What was believed is not as it should be. Before there are trees nobody can tell. */
+/* Whether a cached cell differs from the wanted cell. Before there are trees this is unknown. */
 static bool is_doubtful_guess(const struct program *program, const struct mft *mft, size_t index)
 {
 	const struct mft_cell *cell = mft->cells[index];
@@ -512,7 +513,7 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 		    !(is_unread(node, i) || is_doubtful_guess(program, mft, i)))
 			continue;
 		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
-		out->once = true; /* what another switch holds is of no use */
+		out->once = true; /* the cell of another switch answered: of no use */
 		return true;
 	}
 	if (mft->pending)
@@ -524,15 +525,15 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 	return false;
 }
 
-/* Between sweeps a join does not wait for the branch of another one, of which some switch is slow,
- * only because their entries share a block. */
+/* Between sweeps, a join does not wait for the branch of another join with a slow switch only
+ * because their entries share a block. */
 static bool waits_long(const struct program *program, const struct mft_cell *cell)
 {
 	return program->part == PROGRAM_MULTICAST && cell->waits_us &&
 	       loop_now_us(program->loop) - cell->waits_us >= LONG_US;
 }
 
-/* Plans a cell; true when it is to be written now. */
+/* Plans a cell; true: write it now. */
 static bool plan_cell(struct program *program, struct node *node, size_t index,
 		      struct multicast_forwarding_table *out, struct node **blocker)
 {
@@ -615,7 +616,8 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		loop_timer_arm(&program->pause, LONG_US);
 	if (waits || mft->pending)
 		return false;
-	/* Until it has taken the top, members behind it are deaf: that is work still. */
+	/* Work is left until it has accepted the top, because members behind it receive
+	 * nothing. */
 	if (top_differs(node))
 		return switch_raise_mft_top(program, node, mft_want_top(mft), out);
 	mft->touched = false;
@@ -628,16 +630,15 @@ bool mft_has_work(const struct node *node)
 	return node->sw->mft && node->sw->mft->touched && !node->sw->mft->failed;
 }
 
-/* Links that went and came back took no tables with them; tops as after a reset say that there are
- * none. */
+/* Links that bounced did not change tables. Tops as after a reset show that the tables are
+ * empty. */
 static bool was_reset(const struct node *node)
 {
 	return !switch_forwards(node) && !node->facts->sw.linear_fdb_top &&
 	       node->facts->sw.multicast_fdb_top < LID_MULTICAST_MIN;
 }
 
-/* By another manager, or by a Set() of ours whose answer was lost: it has a top that we did not see
- * it take. */
+/* The top was set by another manager, or by a Set() of ours whose answer was lost. */
 static bool was_written(const struct node *node)
 {
 	return !node->sw->lft.top_set && node->facts->sw.linear_fdb_top;
@@ -669,8 +670,8 @@ void mft_begin(struct program *program, struct node *node, bool lost)
 		mcast_be_careful_of_all(program->mcast);
 	if (!any_is_unread(node))
 		return;
-	/* What it holds has nothing to do with the trees that there are, and its top may turn out
-	 * to be higher than it was thought. */
+	/* Its content is unrelated to the present trees, and its top may be higher than
+	 * known. */
 	mft->touched = true;
 	mcast_be_careful_of_all(program->mcast);
 }
@@ -686,7 +687,7 @@ static bool is_in_the_way(struct program *program, struct port *port, lid_t mlid
 	return mcast_is_careful(program->mcast, mlid) && is_connected(&search, port);
 }
 
-/* Default ports go first; where they stay they only must not close a circle. */
+/* Default ports are removed first. Where they remain, they only must not close a loop. */
 static bool default_blocks(struct program *program, struct port *port)
 {
 	const struct search search = {program, port->node, LID_MULTICAST_MAX, UINT8_MAX, 0};
@@ -694,7 +695,7 @@ static bool default_blocks(struct program *program, struct port *port)
 	return !port->node->sw->keeps_default_ports || is_connected(&search, port);
 }
 
-/* Of one end of a cable: an MLID that may go over it and must not, as it is. */
+/* For one end of a cable: an MLID that could use it in a loop. */
 static bool end_blocks(struct program *program, struct port *port)
 {
 	const struct mft *mft = port->node->sw->mft;

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The order of forwarding: what may be written now so that no packet runs in a circle, not even
- * for the time of one Set(). Unicast has no hop limit inside a subnet. Pure functions over the live
- * model, asked by ports.c and switch.c before they write. Loop thread only.
+ * The order of Sets: which Sets are safe now, so that no packet enters a forwarding loop, not even
+ * between two Sets. Unicast has no hop limit inside a subnet. Pure functions over the live model,
+ * called by ports.c and switch.c before they write. Loop thread only.
  *
- * Only three kinds of Set() let packets go where they could not go before: an entry that changes, a
- * LinearFDBTop that rises, a cable between switches that goes ACTIVE. Each is judged by itself: the
- * way of a packet is followed from there on, by what the switches are known to hold at this moment,
- * and must not come back. Where it cannot be followed, because a block is unknown or a Set() of it
- * is under way, the answer is to wait: so two acts that would be harmless one by one never meet.
- * An entry above the top, or into a cable that does not pass, ends the way: what brings it to life
- * is judged in its turn. Cables of a switch that has told of changes since it was read are not
- * known: a sweep of that switch follows.
+ * Only three kinds of Set() open new paths for packets: an entry that changes, a LinearFDBTop that
+ * rises, and a cable between switches that goes ACTIVE. Each is checked alone: the path of a packet
+ * is followed from there, by the known tables of the switches at this moment, and must not return.
+ * Where the path is unknown, because a block is unknown or a Set() of it is under way, the result
+ * is to wait. So two Sets that are only safe alone are never under way together. An entry above the
+ * top, or into a cable that does not pass packets, ends the path: the Set() that activates it is
+ * checked in turn. Cables of a switch that has reported changes since it was read count as unknown,
+ * and a sweep of that switch follows.
  *
- * That nothing is lost either is a stricter demand, made as long as it can be met: an entry that
- * replaces a working one is written when every switch after it on the new route holds its new
- * entry. New routes are free of circles, so for one LID there always is a switch that may be next.
+ * Lossless order is a stricter rule, kept as long as possible: an entry that replaces a working
+ * entry is written when every later switch on the new route holds its new entry. New routes have no
+ * loops, so for each LID there is always a next switch.
  */
 #include "sm/program/parts.h"
 
-/* Whether packets may pass a cable. Both ends ARMED suffice: the answer to the Set(ACTIVE) may have
- * been lost, and the first packet of a neighbour makes an ARMED port ACTIVE. */
+/* Whether packets may pass a cable. Both ends ARMED are enough: the answer to Set(ACTIVE) may
+ * have been lost, and the first packet of a neighbour makes an ARMED port ACTIVE. */
 static bool order_may_pass(const struct port *port)
 {
 	return port_cabled(port) && port_state_of(port) >= PORT_ARMED &&
@@ -40,7 +40,7 @@ bool order_tops_unknown(const struct node *node)
 	return node->silent && node->sw->tops_unread;
 }
 
-/* The highest LID for which the switch may forward, while a Set() of the top is in doubt too. */
+/* The highest LID that the switch may forward, also while a Set() of the top has no answer. */
 static lid_t top_of(const struct node *node)
 {
 	const struct switch_state *sw = node->sw;
@@ -54,9 +54,8 @@ static lid_t top_of(const struct node *node)
 		       : top;
 }
 
-/* Nobody knows what is behind a port whose far end was not found, whether it passes when one of its
- * ends did not tell, nor, when one of its switches has told of changed links since it was read,
- * whether the cable leads elsewhere by now. */
+/* Whether the far end of a port is unknown: it was not found, the read of one end failed, or one
+ * of its switches has reported changed links since it was read. */
 static bool is_known_cable(const struct port *port)
 {
 	const struct port *peer = port->peer;
@@ -65,7 +64,7 @@ static bool is_known_cable(const struct port *port)
 	       !port->node->sw->links_changed && !(peer->node->sw && peer->node->sw->links_changed);
 }
 
-/* The cable to another switch that an entry leads into; NULL: the way ends here. */
+/* The cable to another switch for this entry; NULL: the path ends here. */
 static struct port *port_onwards(struct node *node, uint8_t out)
 {
 	struct port *port = out && out <= node->num_ports ? &node->port[out] : NULL;
@@ -77,7 +76,7 @@ static struct port *port_onwards(struct node *node, uint8_t out)
 	return port;
 }
 
-/* What a switch's table says for lid; false: not known, or about to change. */
+/* The entry of a switch for lid; false: unknown, or a Set() is under way. */
 static bool known_entry(const struct node *node, lid_t lid, uint8_t *out)
 {
 	const struct switch_state *sw = node->sw;
@@ -92,10 +91,10 @@ static bool known_entry(const struct node *node, lid_t lid, uint8_t *out)
 }
 
 /*
- * Follows a packet for lid that leaves node by a port, as though its cable passed, and returns the
- * switch to wait for: the first that cannot be seen through, or, when the way comes back to node,
- * the first on it whose entry has to change; NULL when the way ends. lossless: the first too that
- * would lose the packet or does not send it along the new route.
+ * Follows a packet for lid that leaves node by a port, as though its cable passed packets. Returns
+ * the switch to wait for: the first switch with an unknown entry, or, if the path returns to node,
+ * the first switch on it whose entry has to change. NULL: the path ends. lossless: also returns the
+ * first switch that would drop the packet or does not use the new route.
  */
 static struct node *blocker_beyond(struct node *node, struct port *port, lid_t lid, bool lossless)
 {
@@ -181,7 +180,8 @@ struct node *order_top_blocker(struct node *node)
 	return NULL;
 }
 
-/* One end of a cable: what its switch sends into it must be wanted there, and not come back. */
+/* For one end of a cable: packets that its switch sends into it must be wanted there, and must
+ * not return. */
 static struct node *end_blocker(struct port *port)
 {
 	struct node *node = port->node;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the parts of programming share: program.c runs them, ports.c writes ports, switch.c
- * SwitchInfo and forwarding tables, mft.c multicast tables, pkeys.c P_Keys. order.c decides what
- * may be written now, verify.c asks a switch for its identity before Sets, refused.c leaves
- * switches alone that refuse their tables, reregister.c paces notifications of hosts, fdr10.c
- * enables that speed, cached_lft.c and cached_mft.c check tables of the table cache. Private to
- * these.
+ * Interfaces between the files of programming: program.c controls runs, ports.c writes ports,
+ * switch.c SwitchInfo and forwarding tables, mft.c multicast tables, pkeys.c P_Keys. order.c
+ * decides which Sets are safe now, verify.c checks the identity of a switch before Sets, refused.c
+ * pauses Sets to switches that refuse their tables, reregister.c paces notifications of hosts,
+ * fdr10.c enables that speed, cached_lft.c and cached_mft.c check tables of the table cache.
+ * Private to these files.
  */
 #ifndef SM_PROGRAM_PARTS_H
 #define SM_PROGRAM_PARTS_H
@@ -16,147 +16,154 @@
 #include "lib/slices.h"
 #include "sm/program/program.h"
 
-/* An SMP that arrives at all arrives within this time: VL15 waits for no credits. */
+/* An SMP arrives within this time or is lost, because VL15 has no flow control. */
 enum { PACKET_LIFE_US = 10000 };
 
-/* A port state that lags behind the answer to its Set() is read again after so long. */
+/* Delay before a port state that lags behind the answer to its Set() is read again. */
 enum { STATE_LAG_US = 25000 };
 
-/* What a run may do to go on, when it came to a stand with less. */
+/* The means of a run. It takes the next one when it makes no progress. */
 enum effort {
-	WHOLE_BLOCKS, /* a block is written when all of it may be */
-	PIECEMEAL,    /* blocks wait for each other in a circle, their entries do not */
-	AT_A_LOSS,    /* some packets may be lost, where entries wait for what does not come */
+	WHOLE_BLOCKS, /* write a block only if all its entries may be written */
+	PIECEMEAL,    /* write single entries, because blocks wait for each other in a circle */
+	AT_A_LOSS,    /* write entries although packets may be lost */
 };
 
-/* What a run does. */
+/* The scope of a run. */
 enum program_part { PROGRAM_ALL, PROGRAM_MULTICAST, PROGRAM_READ_MULTICAST };
 
 struct program {
 	struct loop *loop;
 	struct window *window;
 	struct fabric *fabric;
-	struct table_cache *cache; /* NULL: there is none */
+	struct table_cache *cache; /* NULL: no cache */
 	const struct sm_options *options;
 	struct guids *guids;   /* NULL: aliases are not written */
 	struct policy *policy; /* NULL: P_Keys are not written */
-	loop_fn *pkeys_failed; /* between runs: P_Keys were not written; may be NULL */
+	loop_fn *pkeys_failed; /* called when P_Keys were not written between runs; may be NULL */
 	void *pkeys_failed_arg;
-	bool announcing;	/* ports that wait for the SA are let through */
-	unsigned rereg_credits; /* ports that may be told of us, as of rereg_credited_us:
-				   reregister.c */
+	bool announcing;	/* ports that waited for the SA are released */
+	unsigned rereg_credits; /* notifications left at rereg_credited_us: reregister.c */
 	uint64_t rereg_credited_us;
-	/* By port->program.waiting: */
-	struct list lagging;	 /* ports whose state is to be read once more */
+	/* Lists of ports, linked by port->program.waiting: */
+	struct list lagging;	 /* ports whose state is read once more */
 	struct list rereg_queue; /* ports that wait for credit to be notified */
 	struct loop_timer rereg_timer;
-	bool lid_was_led_to; /* our port was up, and had our LID, before this sweep wrote to it */
-	const struct agent *only; /* whose turn alone it is; NULL: everybody's */
+	bool lid_was_led_to;	  /* the local port was up and had our LID before this sweep */
+	const struct agent *only; /* the only agent that gets requests; NULL: all */
 	loop_fn *done;
 	void *done_arg;
 	struct program_report report;
-	uint64_t reports; /* how many were begun */
+	uint64_t reports; /* number of reports begun */
 	uint64_t refused_values;
 	enum effort effort;
-	unsigned progress; /* table Sets acknowledged when the window was idle last */
+	unsigned progress; /* acknowledged table Sets at the last idle window */
 	unsigned stale;	   /* switches where entries of an earlier table may still forward */
-	uint64_t epoch,
-		sweep_epoch; /* reports of changes: in all, when a heavy sweep began; from 1 */
-	bool epoch_used;     /* somebody was verified up to this epoch, or is taken to be */
-	uint64_t began_us;   /* the sweep */
-	bool stopped;	     /* nothing is sent any more in this sweep */
-	bool pausing;	     /* a block is not written again before its last Set has died out */
+	uint64_t epoch, sweep_epoch; /* number of change reports: now, and at the last heavy sweep;
+					from 1 */
+	bool epoch_used;	     /* a switch was verified up to this epoch */
+	uint64_t began_us;	     /* begin of the sweep */
+	bool stopped;		     /* no more Sets in this sweep */
+	bool pausing;		     /* wait until the last Set() of a block has expired */
 	struct loop_timer pause;
-	struct slices walk; /* over what is there, at the beginning of a run and at its end */
-	/* While a run begins: the caller's; or NULL. */
+	struct slices walk; /* walks at the begin and at the end of a run */
+	/* At the begin of a run: borrowed; or NULL. */
 	const struct snapshot *snapshot;
 	const struct routes *routes;
-	bool taking; /* not all switches have theirs yet: nothing is sent */
+	bool taking; /* the wanted tables are not complete: nothing is sent */
 	struct log_limit limit;
-	struct mcast *mcast;	/* NULL: there is no multicast */
-	enum program_part part; /* of all that there is to do */
-	struct node **flood;	/* of searches: mft.c */
+	struct mcast *mcast;	/* NULL: no multicast */
+	enum program_part part; /* scope of the run */
+	struct node **flood;	/* queue of searches: mft.c */
 	size_t flood_room;
 	uint32_t mft_searches;
-	bool mft_was_read; /* since the last run: tables of multicast need not be forgotten */
+	bool mft_was_read; /* multicast tables were read since the last run: keep them */
 };
 
-/* program.c: the port is to be looked at, now or when the window has room. */
+/* program.c: processes the port now, or when the window has room. */
 void program_look_at(struct program *program, struct port *port);
-/* Whether this failure was logged already; *failure is what was logged last of its port or switch.
- * A device that is broken is so for days, and fails in each sweep: it is told when it begins, and
- * again when it fails otherwise. Where the rate is used up, the next sweep tells. */
+/* Whether this failure was logged already. *failure is the last logged failure of the port or
+ * switch. A broken device fails in each sweep, so a failure is logged only when it is new or
+ * different. Above the rate limit, the next sweep logs it. */
 bool program_is_logged(struct program *program, uint32_t *failure, const char *what);
-/* A switch tells of changed links: nothing is led through it until it has been read. */
+/* A switch reported changed links: no new routes use it until it has been read. */
 void program_note_switch(struct program *program, struct node *node);
-/* An answer shows this state of a port: when its link was down since the last one, that is news. */
+/* An answer shows this state of a port. A link that was down in between is a change. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
 
 /* ports.c */
 
 /* The next request of a port, in a run over ports; false: nothing now. */
 bool ports_request(struct program *program, struct port *port, struct smp_request *out);
-/* The same between runs: only P_Keys and what goes with them, and ClientReregister. */
+/* The same between runs: only P_Keys with their prerequisites, and ClientReregister. */
 bool ports_request_between_runs(struct program *program, struct port *port,
 				struct smp_request *out);
-/* Whether a port is up and nothing is to be written, as for nearly all ports in most sweeps: to
- * test this while the port is in the processor's cache costs less than to give it a turn. False for
- * port 0, whose switch has a turn. */
+/* Whether a port is up and nothing is to be written, as for nearly all ports in most sweeps.
+ * This test is cheaper than a queued turn, because the port is in the processor cache. False for
+ * port 0, which has the turn of its switch. */
 bool ports_is_good(const struct program *program, struct port *port);
 /* Whether the state of the port allows Sets. */
 bool ports_take_sets(const struct port *port);
-/* Whether the cable of a port stays as it is, because no route uses a switch at an end of it. */
+/* Whether the cable of a port is not changed, because no route uses a switch at one of its
+ * ends. */
 bool ports_left_alone(const struct fabric *fabric, const struct port *port);
-/* Reads ports again whose state was read too early; ports_forget_lagging() at the end of a run. */
+/* Reads the ports whose state was read too early. */
 void ports_read_lagging(struct program *program);
+/* Clears the list of these ports at the end of a run. */
 void ports_forget_lagging(struct program *program);
-/* Logs that the link of a port runs with less than both ends support. */
+/* Logs that the link of a port uses less than both ends support. */
 void ports_warn_of_mismatch(struct program *program, const struct port *port);
 
 /* reregister.c */
 
+/* Sets up the queue. */
 void reregister_init(struct program *program);
+/* Stops the timer. */
 void reregister_done(struct program *program);
+/* Whether the MasterSMLID of the port is ours. */
 bool reregister_knows_us(const struct port *port, const struct port_info *want);
-/* Whether a port is to be told who its manager is, or to register anew, and nothing more urgent. */
+/* Whether a port has to be notified of its manager or to re-register, and nothing is more
+ * urgent. */
 bool reregister_is_due(const struct program *program, const struct port *port,
 		       const struct port_info *want);
-/* Whether it may be told now; else it is looked at again when it may. True once: it is counted. */
+/* Whether the rate permits the notification now; otherwise the port is queued. True counts as
+ * one notification. */
 bool reregister_may_send(struct program *program, struct port *port, const struct port_info *want);
 
 /* fdr10.c */
 
-/* Whether FDR10 of the port has to be enabled or disabled, and the port accepts this. */
+/* Whether FDR10 of the port must be enabled or disabled, and the port accepts this. */
 bool fdr10_differs(const struct program *program, const struct port *port);
-/* The next request for that; false: none. The port is busy until it is done. */
+/* The next FDR10 request; false: none. The port is busy until it is done. */
 bool fdr10_request(struct program *program, struct port *port, struct smp_request *out);
 
 /* switch.c */
 
-/* The next thing to write to a switch itself; false: nothing now. */
+/* The next request for the tables and SwitchInfo of a switch; false: none now. */
 bool switch_request(struct program *program, struct node *node, struct smp_request *out);
-/* Ports that wait for a switch which has settled look again, a portion of them; false: none does.
- */
+/* Processes some of the ports that waited for a settled switch; false: there are none. */
 bool switch_wake_ports(struct program *program, struct node *node);
-/* Takes the switch's row of routes as what it should hold; as before when both are NULL. */
+/* Sets the wanted table of the switch from its row of routes; both NULL: it stays. */
 void switch_take_routes(struct program *program, struct node *node, const struct snapshot *snapshot,
 			const struct routes *routes);
-/* Whether blocks of its table, or its top, wait to be written. */
+/* Whether blocks of its table, or its LinearFDBTop, are still to be written. */
 bool switch_is_unfinished(const struct node *node);
-/* Who waits for an entry of this switch, or for a cable of it, looks again. */
+/* Processes the switches and ports that wait for an entry or a cable of this switch. */
 void switch_wake_waiters(struct program *program, struct node *node);
 
+/* Whether a block has to be written. */
 static inline bool block_is_dirty(const struct switch_state *sw, uint16_t block)
 {
 	return sw->lft.dirty[block / 64] >> block % 64 & 1;
 }
 
+/* Counts and logs a failure of the switch. */
 void switch_failed(struct program *program, struct node *node, const char *what);
 
-/* Whether packets may pass it now: a port of it is ACTIVE. */
+/* Whether packets may pass the switch: one of its ports is ACTIVE. */
 bool switch_forwards(const struct node *node);
 
-/* Set(SwitchInfo) with this MulticastFDBTop; true. */
+/* Builds a Set(SwitchInfo) with this MulticastFDBTop; always true. */
 bool switch_raise_mft_top(struct program *program, struct node *node, lid_t top,
 			  struct smp_request *out);
 
@@ -164,100 +171,101 @@ bool switch_raise_mft_top(struct program *program, struct node *node, lid_t top,
 
 /* The next cell of its multicast table to read or write; false: nothing now. */
 bool mft_request(struct program *program, struct node *node, struct smp_request *out);
+/* The next cell to read; false: none now. */
 bool mft_read_request(struct program *program, struct node *node, struct smp_request *out);
+/* Whether cells are still to be read or written. */
 bool mft_has_work(const struct node *node);
-/* A run begins; lost: the switch may have lost its tables. */
+/* Prepares a run; lost: the switch may have lost its tables. */
 void mft_begin(struct program *program, struct node *node, bool lost);
-/* MulticastFDBTop for a Set(SwitchInfo) that is not there to raise it. */
+/* MulticastFDBTop for a Set(SwitchInfo) that does not raise it. */
 lid_t mft_top(const struct node *node);
-/* A cable between two switches is to pass packets: the switch to wait for, NULL when it may. */
+/* The switch to wait for before a cable between two switches may pass packets; NULL: none. */
 struct node *mft_cable_blocker(struct program *program, struct port *port);
 
-/* cached_mft.c: as cached_lft.c, of multicast. */
+/* cached_mft.c: as cached_lft.c, for multicast. */
 
-/* Looks for what the switch may hold, when nothing is known of that. */
+/* Looks up the cached multicast table of a switch whose table is unknown. */
 void mft_cache_begin(struct program *program, struct node *node);
-/* The next sample; false: none now, and where mft->cached is NULL the cached table is over,
- * believed or not. */
+/* The next sample; false: none now. mft->cached is then NULL if the check is complete. */
 bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* cached_lft.c */
 
-/* Looks for what the switch may hold, when nothing is known of that. While there is a cached table
- * nothing but its samples is read or written of the table. */
+/* Looks up the cached table of a switch whose table is unknown. Until its check is complete, only
+ * samples of the table are read. */
 void lft_cache_begin(struct program *program, struct node *node);
-void lft_cache_drop(struct switch_state *sw); /* harmless without one */
-/* Believes the cached table when all its samples were as it says. */
+void lft_cache_drop(struct switch_state *sw); /* harmless without a cached table */
+/* Accepts the cached table if all its samples agree with it. */
 void lft_cache_judge(struct program *program, struct node *node);
-/* The next sample; false: all were asked for. lft_cache_judge() was called before. */
+/* The next sample; false: all were requested. Call lft_cache_judge() first. */
 bool lft_cache_request(struct program *program, struct node *node, struct smp_request *out);
 
 /* verify.c */
 
+/* Prepares the check at the begin of a run. */
 void verify_begin(struct program *program, struct node *node);
-/* The next request that makes sure that a switch is there; false: one is under way, or it failed.
- */
+/* The next identity request to a switch; false: a request is under way, or it failed. */
 bool verify_request(struct program *program, struct node *node, struct smp_request *out);
-/* Whether the switch has been verified; if not it is asked when its turn comes, and wakes
- * who waits for it. */
+/* Whether the switch is verified. Otherwise the request is sent in its turn, and its answer
+ * wakes the objects that wait for the switch. */
 bool verify_switch(struct program *program, struct node *node);
-/* Whether Sets to a switch take the way that was asked and no other, and are not sent again before
- * it has been asked again: it forwards, or something has changed since the sweep began. */
+/* Whether Sets to a switch must use its verified route, and are not repeated before another
+ * check: the switch forwards, or there was a change since the begin of the sweep. */
 bool verify_is_needed(const struct program *program, const struct node *node);
-/* Whether a Set() that got no answer may be sent again on its route: smp_request.may_repeat. No, if
- * something has changed since it was sent: cables may have moved, and the route may lead to a
- * switch that forwards. owner: the program; subject: the node. */
+/* Whether an unanswered Set() may be repeated on its route: smp_request.may_repeat. After a
+ * change it may not, because cables may have moved and the route may lead to a switch that
+ * forwards. owner: the program; subject: the node. */
 bool verify_may_repeat(void *owner, void *subject);
-/* A Set() had no answer: whether it is to be sent again, when the switch has been verified. */
+/* Whether an unanswered Set() is to be repeated after the switch has been verified. */
 bool verify_try_again(struct node *node, int error);
 
 /* refused.c */
 
-/* It is not written now, only read. */
+/* Whether the switch currently gets no Sets, only Gets. */
 bool refused_rests(const struct program *program, const struct node *node);
-/* It left Sets of ports without an answer, and gets none before it was asked whether it is there.
- */
+/* Whether Sets of its ports had no answer. It gets none before it has answered a Get(). */
 bool refused_is_mute(const struct node *node);
-void refused_port_set(struct node *node, int error); /* of the answer to one */
-void refused_hears(struct node *node);		     /* it is not mute, or it is a new run */
-/* It refused a Set() with a status, or left all attempts without an answer (0) although it answers
- * others. */
+void refused_port_set(struct node *node, int error); /* result of a Set() of a port */
+void refused_hears(struct node *node); /* clears the mute state: it answered, or a run begins */
+/* It refused a Set() with status, or answered no attempt (0) although it answers other
+ * requests. */
 void refused_note(struct program *program, struct node *node, uint16_t attr_id, uint16_t status);
+/* The switch has accepted all its tables. */
 void refused_took_all(struct program *program, struct node *node);
 
 /* pkeys.c */
 
 enum pkeys_state {
-	PKEYS_GOOD,	  /* nothing is left to write at the port's cable */
-	PKEYS_REQUEST,	  /* the request is to be sent */
-	PKEYS_WAIT,	  /* something is under way, or the other end's turn */
-	PKEYS_UNANSWERED, /* something had no answer */
+	PKEYS_GOOD,	  /* the tables at the port's cable are complete */
+	PKEYS_REQUEST,	  /* send the request */
+	PKEYS_WAIT,	  /* a request is under way, or the other end is next */
+	PKEYS_UNANSWERED, /* a request had no answer */
 };
 
-/* Whether that is known already; false: the next one tells. */
+/* Whether the cable is known to be PKEYS_GOOD; false: call program_pkeys(). */
 bool program_pkeys_good(const struct program *program, struct port *port);
-/* The next thing to write to the P_Key tables at the cable of a port, if it is this port's turn. */
+/* The next request for the P_Key tables at the cable of a port, if it is this port's turn. */
 enum pkeys_state program_pkeys(struct program *program, struct port *port, struct smp_request *out);
 
-/* order.c: the switch to wait for before an act, NULL when it can be done now. */
+/* order.c: the switch to wait for before a Set(); NULL: the Set() is safe now. */
 
-/* The wanted entry for lid is written. lossless: no packet may be lost by it, for a working entry
- * is replaced; else it only must not make a circle. */
+/* Writing the wanted entry for lid. lossless: a working entry is replaced, so no packet may be
+ * lost; otherwise only loops are forbidden. */
 struct node *order_entry_blocker(struct node *node, lid_t lid, bool lossless);
-/* LinearFDBTop rises to the wanted one; the table below it was written. */
+/* Raising LinearFDBTop to the wanted value, after the table below it was written. */
 struct node *order_top_blocker(struct node *node);
-/* A cable between two switches goes ACTIVE. */
+/* Setting a cable between two switches ACTIVE. */
 struct node *order_cable_blocker(struct port *port);
-/* Whether tables have to be looked at: all that is new together makes no circle, as long as cables
- * are where they were read. */
+/* Whether the order of Sets matters. It does not if all new tables together cause no loop and
+ * all cables are as they were read. */
 bool order_matters(const struct program *program);
-/* Whether an entry sends packets nowhere: it may as well be LFT_NO_PORT. */
+/* Whether an entry drops packets, as LFT_NO_PORT does. */
 bool order_ends(struct node *node, uint8_t out);
 /* Whether packets for lid that leave the switch by this port return to it, according to the known
  * tables of all switches on the route. */
 bool order_comes_back(struct node *node, uint8_t out, lid_t lid);
-/* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read: another
- * manager has been MASTER since then, and the switch does not answer. */
+/* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read:
+ * another manager has been MASTER since then, and the switch does not answer. */
 bool order_tops_unknown(const struct node *node);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * P_Key tables: of end ports, and of the switches' ports in front of them, which drop what their
- * end port should not send or hear. What is written next at such a cable follows from what both
- * tables are known to hold and what the partitions in force say:
- *   1. the switch's port loses what is not wanted any more, if it enforces,
- *   2. the end port gets its table,
- *   3. the switch's port gets the same keys,
- *   4. and enforces them, if it has room for all (PartitionEnforcement in its PortInfo: want.c).
- * So what is taken away is dropped first by the switch, which the host has no power over, and what
- * is added passes when the host may use it. On a cable that comes up all this is done before it is
- * ARMED. Between runs of programming only P_Keys are written: a change is no reason for a sweep.
+ * P_Key tables of end ports, and of the switch ports before them. Such a switch port drops the
+ * packets that its end port must not send or receive. The next Set() at a cable follows from the
+ * known tables of both ports and from the partitions in force:
+ *   1. remove unwanted keys from the switch port, if it enforces,
+ *   2. write the table of the end port,
+ *   3. write the same keys to the switch port,
+ *   4. enforce them there, if it has room for all (PartitionEnforcement in its PortInfo: want.c).
+ * So the switch, which the host cannot change, enforces a removal first. An added key passes when
+ * the host may use it. On a cable that comes up, all this is done before the port is ARMED. Between
+ * runs of programming only P_Keys are written, so that a change needs no sweep.
  *
- * A switch that rests (refused.c) gets none of this meanwhile and goes on enforcing what it
- * holds; its cables are looked at again in each run until it takes what it is told.
+ * A switch that rests (refused.c) gets no Sets and still enforces its present table. Its cables are
+ * checked in each run until it accepts its tables.
  *
- * A switch's table is read here where it is not known yet, since nobody needs it where nobody is
- * kept from anybody: the readback reads it some time after the bring-up (read_tables.c). That of an
- * end port is read by discovery.
+ * Unknown tables of switch ports are read here only where they are needed; the readback
+ * (read_tables.c) reads the others some time after the bring-up. Discovery reads the tables of end
+ * ports.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,28 +29,28 @@
 #include "sm/program/parts.h"
 
 enum {
-	KEYS_MAX = 4096, /* looked at in one table, whatever a device claims to have */
+	KEYS_MAX = 4096, /* most keys of a table, independent of the claimed size */
 	PORT_SHIFT = 16,
 };
 
-/* What is next at a cable. */
+/* The next step at a cable. */
 struct step {
-	struct port *port; /* NULL: nothing */
+	struct port *port; /* NULL: none */
 	uint16_t block;
 	bool read;
 	pkey_t key[PKEY_BLOCK_KEYS];
-	uint64_t wanted; /* digest of the keys that the port should have in the end */
+	uint64_t wanted; /* digest of the keys that the port shall have in the end */
 	bool narrowing;
 };
 
-/* What a table is to hold next. */
+/* The next wanted content of a table. */
 struct aim {
 	struct port_keys keys;
 	uint64_t wanted; /* as in struct step */
-	bool narrowing;	 /* keys are those that it may keep before others are added */
+	bool narrowing;	 /* keys that it may keep before others are added */
 };
 
-/* An end port, and the port of a switch in front of it (NULL: none). */
+/* An end port, and its switch port (NULL: none). */
 struct cable {
 	struct port *end, *front;
 };
@@ -105,8 +105,8 @@ static uint64_t block_digest(const struct pkey_list *list, unsigned block)
 		      there < PKEY_BLOCK_KEYS ? there : PKEY_BLOCK_KEYS);
 }
 
-/* That it did not take what it should hold in the end says that it need not be told to lose what
- * is in the way; not the reverse. */
+/* If it refused the final table, it gets no Set() that only removes keys. The reverse does not
+ * hold. */
 static bool pkeys_is_refused(const struct port *port, const struct pkeys_echo *echo,
 			     const struct aim *aim)
 {
@@ -118,7 +118,7 @@ static bool pkeys_is_refused(const struct port *port, const struct pkeys_echo *e
 	return false;
 }
 
-/* fixed: whether a block is not taken. Returns whether any is. */
+/* fixed: blocks that are not accepted. Returns whether there are any. */
 static bool find_refused(const struct port *port, const struct aim *aim,
 			 bool fixed[KEYS_MAX / PKEY_BLOCK_KEYS])
 {
@@ -131,8 +131,8 @@ static bool find_refused(const struct port *port, const struct aim *aim,
 	return any;
 }
 
-/* As pkeys_fit(), where blocks that are fixed stay as they are: they hold what they hold, and the
- * others are fitted for what is missing then. */
+/* As pkeys_fit(), but fixed blocks keep their content, and the missing keys go to the other
+ * blocks. */
 static void fit_around(const pkey_t *have, unsigned room, const struct port_keys *keys,
 		       const bool *fixed, pkey_t *table)
 {
@@ -156,15 +156,15 @@ static void fit_around(const pkey_t *have, unsigned room, const struct port_keys
 		table[i] = fixed[i / PKEY_BLOCK_KEYS] ? have[i] : open[num_open++];
 }
 
-/* Keys that find no room; good until the next difference is looked for. */
+/* Keys without room; valid until the next search for a difference. */
 struct left_out {
 	const pkey_t *key;
 	unsigned count;
-	bool refused; /* some blocks differ, and are not taken */
+	bool refused; /* some blocks differ and are not accepted */
 };
 
-/* The first block of port's table that has to be written for it to hold the keys as far as there
- * is room, and that it takes; false: none. */
+/* The first block of the port that must be written and is accepted, so that the table holds as
+ * many of the keys as fit; false: none. */
 static bool find_difference(struct port *port, const struct aim *aim, struct step *out,
 			    struct left_out *left_out)
 {
@@ -206,7 +206,7 @@ static uint8_t enforced_now(const struct port *front)
 								       << 1);
 }
 
-/* What the switch is to enforce where it has the table for it. */
+/* The directions that the switch must enforce if it has the table for it. */
 static uint8_t enforceable(const struct program *program, const struct port *front)
 {
 	static const uint8_t chosen[] = {
@@ -219,8 +219,8 @@ static uint8_t enforceable(const struct program *program, const struct port *fro
 		       : 0;
 }
 
-/* Of a table that is too small is told once for each port and what finds no room in it; end: whose
- * keys they are. */
+/* A table that is too small is logged once for each port and set of missing keys; end: the owner
+ * of the keys. */
 static void note_full(struct program *program, struct port *port, const struct port *end,
 		      struct left_out left)
 {
@@ -235,21 +235,20 @@ static void note_full(struct program *program, struct port *port, const struct p
 		return;
 	pkeys_text(left.key, left.count, keys);
 	if (port == end)
-		log_limited(
-			&program->limit, LOG_WARNING, &subject,
-			"\"%s\" port %u: its P_Key table of %u has no room for %s; what is in it "
-			"stays; take the port out of partitions that it does not need",
-			port->node->facts->description, port->num, room_of(port), keys);
+		log_limited(&program->limit, LOG_WARNING, &subject,
+			    "\"%s\" port %u: its P_Key table of %u has no room for %s: its present "
+			    "keys stay (remove the port from partitions that it does not need)",
+			    port->node->facts->description, port->num, room_of(port), keys);
 	else
 		log_limited(&program->limit, LOG_WARNING, &subject,
 			    "\"%s\" port %u does not enforce partitions: its P_Key table of %u has "
-			    "no room for %s of \"%s\" port %u behind it; take that port out of "
-			    "partitions that it does not need",
+			    "no room for %s of its peer \"%s\" port %u (remove that port from "
+			    "partitions that it does not need)",
 			    port->node->facts->description, port->num, room_of(port), keys,
 			    end->node->facts->description, end->num);
 }
 
-/* Steps at the switch's port before and behind that of the end port. */
+/* The steps at the switch port before and after the step of the end port. */
 static bool narrow_front(struct port *front, const struct aim *end, struct step *out)
 {
 	static pkey_t kept[1 << 16];
@@ -277,9 +276,9 @@ static bool read_front(struct port *front, struct step *out)
 	return true;
 }
 
-/* What a switch enforces with the table that it has been brought to. Where it did not take all, one
- * that enforces already goes on, for it is better that too little passes than that all does; but
- * none begins to, for that would cut off who had nothing to do with it. */
+/* The directions that a switch enforces with its present table. If it did not accept the whole
+ * table, an enforcing port continues, because it is better to pass too few packets than all. But no
+ * port starts to enforce then, because this would cut off ports of other partitions. */
 static uint8_t may_enforce(const struct port *front, const struct port_keys *keys, uint8_t enforce)
 {
 	const struct pkey_list *list = port_facts(front)->pkeys;
@@ -288,8 +287,8 @@ static uint8_t may_enforce(const struct port *front, const struct port_keys *key
 	return lacks ? enforce & enforced_now(front) : enforce;
 }
 
-/* As next_step(), but nothing is written, and what both tables let through is kept for the case
- * that the link goes down. */
+/* As next_step(), but writes nothing. The keys that both tables pass are recorded for a loss of
+ * the link. */
 static bool hold_step(struct program *program, struct cable cable, struct step *out)
 {
 	struct port *end = cable.end, *front = cable.front;
@@ -307,7 +306,7 @@ static bool hold_step(struct program *program, struct cable cable, struct step *
 	return false;
 }
 
-/* Whether something is left to do at the cable; out->port is NULL where it cannot be done now. */
+/* Whether work is left at the cable; out->port is NULL if it cannot be done now. */
 static bool next_step(struct program *program, struct cable cable, struct step *out)
 {
 	struct port *end = cable.end, *front = cable.front;
@@ -353,8 +352,8 @@ static bool next_step(struct program *program, struct cable cable, struct step *
 	return false;
 }
 
-/* While the P_Keys of ports are not known (sm/partition/partitions.h), a port that is up keeps its
- * own. The manager's is still made a full member of the default partition. */
+/* While the P_Keys of ports are unknown (sm/partition/partitions.h), a port that is up keeps its
+ * own. The port of the manager becomes a full member of the default partition in any case. */
 static bool find_step(struct program *program, struct cable cable, struct step *out)
 {
 	bool is_up = port_of_switch(cable.end) || port_state_of(cable.end) >= PORT_ARMED;
@@ -379,7 +378,7 @@ static void look_at_cable(struct program *program, struct port *port)
 		policy_port_settled(program->policy);
 }
 
-/* The next sweep tries again, and comes soon. */
+/* The next sweep retries, and comes soon. */
 static void program_pkeys_failed(struct program *program, struct port *port, const char *what)
 {
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
@@ -402,7 +401,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	port->partition.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
-	/* A switch that does not tell its table is taken to hold nothing: then it is written. */
+	/* If a switch refuses to return its table, the table counts as empty and is written. */
 	if (!answer->error && !answer->status)
 		attr_decode(&p_key_table_format, answer->data, &held);
 	if (answer->error || status_is_busy(answer->status))
@@ -412,7 +411,7 @@ static void table_was_read(void *owner, void *subject, const struct smp_request 
 	look_at_cable(program, port);
 }
 
-/* held 0: it took what it was told. */
+/* held 0: it accepted the Set(). */
 static void note_echo(struct port *port, uint16_t block, uint64_t held)
 {
 	struct pkeys_echo *echo = port->partition.echo;
@@ -514,13 +513,13 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 	if (program_pkeys_good(program, port))
 		return PKEYS_GOOD;
 	if (registry_is_together(program->policy->registry))
-		return PKEYS_UNANSWERED; /* half of it is there */
+		return PKEYS_UNANSWERED; /* the table is not complete */
 	if (!cable.end) {
 		port->partition.enforce = 0; /* between switches */
 		return PKEYS_GOOD;
 	}
-	/* A switch that is reset now must not have its LID and lack its P_Keys: nobody would
-	 * notice. */
+	/* A switch that is reset now must not keep its LID without its P_Keys: the loss would
+	 * stay unnoticed. */
 	if (port_of_switch(cable.end) && port_info(cable.end)->lid != cable.end->lid)
 		return PKEYS_UNANSWERED;
 	if (cable.end->partition.busy || (cable.front && cable.front->partition.busy))
@@ -530,7 +529,7 @@ enum pkeys_state program_pkeys(struct program *program, struct port *port, struc
 		if (cable.front)
 			cable.front->node->sw->pkeys_known = true;
 		policy_port_settled(program->policy);
-		/* What the switch is to enforce may be another thing now. */
+		/* The wanted enforcement of the switch may have changed. */
 		if (cable.front && cable.front != port)
 			program_look_at(program, cable.front);
 		return PKEYS_GOOD;

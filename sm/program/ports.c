@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is written to a port: its PortInfo, alias GUIDs and FDR10, in this order, and P_Keys where
- * their turn is (pkeys.c). The next thing to write follows from what the port has and from the far
- * end of its cable, never from a step that was noted: so a port can be looked at again whenever
- * something near it changed.
+ * The Sets of a port: PortInfo, alias GUIDs and FDR10, in this order, and P_Keys in their turn
+ * (pkeys.c). The next Set() follows from the state of the port and of the far end of its cable,
+ * never from a stored step. So a port can be processed again whenever a neighbour changed.
  */
 #include "sm/program/parts.h"
 
@@ -17,12 +16,13 @@
 #include "sm/program/guids.h"
 #include "sm/program/want.h"
 
-/* state_reads: a state that lags behind the answer to its Set() is read so often. */
+/* state_reads: reads of a state that lags behind the answer to its Set(). */
 enum { STATE_READS = 8, STATE_REFUSED = UINT8_MAX };
 
-/* Gates: what a port or a table waits for */
+/* Gates: conditions for a Set() of a port or a table */
 
-/* The first switch on the way from node to lid whose table is not acknowledged, or has no way. */
+/* The first switch on the route from node to lid whose table is not acknowledged, or that has no
+ * route. */
 static struct node *unsettled_on_way(struct node *node, lid_t lid)
 {
 	for (unsigned hops = 0; hops <= HOPS_MAX; hops++) {
@@ -41,7 +41,7 @@ static struct node *unsettled_on_way(struct node *node, lid_t lid)
 	return node;
 }
 
-/* For a cable between a switch and an end port: the tables from there to us and back. */
+/* For a cable between a switch and an end port: the tables on the routes between it and us. */
 static struct node *blocker(const struct fabric *fabric, const struct port *port)
 {
 	const struct port *end = port_of_switch(port) ? port->peer : port;
@@ -69,7 +69,7 @@ static bool may_go_active(struct program *program, struct port *port)
 	return false;
 }
 
-/* A cable between switches that must not pass packets yet. It is not ARMED either: see
+/* Whether a cable between switches must not pass packets yet. It is not ARMED either: see
  * order.c, may_pass(). */
 static bool waits_for_tables(struct program *program, struct port *port)
 {
@@ -90,7 +90,8 @@ static bool waits_for_tables(struct program *program, struct port *port)
 		return false;
 	list_del(&port->program.waiting);
 	list_push(&node->sw->waits.cables, &port->program.waiting);
-	/* Its own agent is being asked for its next request, and is not to be woken within that. */
+	/* The agent is just being queried for its next request, and must not be woken in that
+	 * call. */
 	if (node->sw->verify.due && node != port->node)
 		window_wake(&node->port[0].agent->target);
 	return true;
@@ -98,8 +99,8 @@ static bool waits_for_tables(struct program *program, struct port *port)
 
 /* Answers */
 
-/* No routes go over a cable between switches that does not come up. It is asked to in each sweep
- * all the same; routes change again when it does. */
+/* A cable between switches that does not come up is not used by routes. Each sweep tries it
+ * again, and routes change when it is ACTIVE. */
 static void note_no_bringup(struct program *program, struct port *port)
 {
 	if (port->program.no_bringup || !port_of_switch(port) || !port->peer ||
@@ -114,7 +115,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 	struct log_subject subject = port_subject(port, MESSAGE_NOT_ACTIVE);
 
 	port->program.failed = true;
-	program_new_epoch(program); /* it may be another port by now, or have fallen back */
+	program_new_epoch(program); /* it may be another port by now, or the state fell back */
 	note_no_bringup(program, port);
 	program->report.failed++;
 	if (!program_is_logged(program, &port->program.failure, what))
@@ -122,7 +123,7 @@ static void port_failed(struct program *program, struct port *port, const char *
 			  port->node->facts->description, port->num, what);
 }
 
-/* Between runs nothing at the other end of its cable waits for a port. */
+/* Between runs the other end of its cable does not wait for a port. */
 static void program_look_again(struct program *program, struct port *port)
 {
 	program_look_at(program, port);
@@ -143,15 +144,13 @@ static const char *state_name(uint8_t state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-/* The answer to a Set() of PortState need not show the state that follows from it, so that is read
- * before the port counts as failed. Linux's driver qib answers with what the last interrupt told,
- * and ignores a transition that takes more than 10 ms (qib_mad.c, subn_set_portinfo();
- * qib_driver.c, qib_set_linkstate()). OpenSM goes on to ACTIVE whatever the answer to ARMED showed
- * (osm_state_mgr.c, do_sweep()).
- *
- * A port that was refused a state may have it already: the answer to the Set() before was lost, or
- * the first packet of its neighbour made it ACTIVE. Some devices refuse to go where they are. It is
- * read once. */
+/* The answer to a Set() of PortState need not show the new state, so the state is read before
+ * the port counts as failed. Linux's driver qib answers with the state of the last interrupt, and
+ * ignores a transition that takes more than 10 ms (qib_mad.c, subn_set_portinfo(); qib_driver.c,
+ * qib_set_linkstate()). OpenSM continues to ACTIVE whatever the answer to ARMED showed
+ * (osm_state_mgr.c, do_sweep()). A port that refused a state may have it already: the answer to the
+ * last Set() was lost, or the first packet of its neighbour made it ACTIVE. Some devices refuse a
+ * transition to their present state. The state is read once. */
 static void note_state_read(struct program *program, struct port *port, uint8_t before)
 {
 	uint8_t now = port_state_of(port);
@@ -166,10 +165,10 @@ static void note_state_read(struct program *program, struct port *port, uint8_t 
 		list_push(&program->lagging, &port->program.waiting);
 		return;
 	}
-	snprintf(text, sizeof(text), "it stays %s after a request for %s", state_name(now),
+	snprintf(text, sizeof(text), "state is still %s after a request for %s", state_name(now),
 		 state_name(port->program.asked_state));
 	if (now < port->program.asked_state && (refused || runs))
-		port_failed(program, port, refused ? "it refused to change its state" : text);
+		port_failed(program, port, refused ? "request to change its state refused" : text);
 	port->program.asked_state = 0;
 	program_look_again(program, port);
 }
@@ -234,18 +233,17 @@ void ports_forget_lagging(struct program *program)
 		container_of(link, struct port, program.waiting)->program.asked_state = 0;
 }
 
-/* The same without the forced values, until the port passes INIT again. OpenSM sends what brings a
- * link up without them, too: osm_link_mgr.c, link_mgr_set_physp_pi(), where the state changes. */
+/* Sends the Set() without the forced values, until the port passes INIT again. OpenSM also omits
+ * them in the Set() that brings a link up: osm_link_mgr.c, link_mgr_set_physp_pi(). */
 static void leave_out_forced(struct program *program, struct port *port)
 {
 	struct log_subject subject = port_subject(port, NULL);
 
 	port->refuses |= PORT_REFUSES_FORCED;
-	log_limited(
-		&program->limit, LOG_WARNING, &subject,
-		"\"%s\" port %u refused a Set(PortInfo) with a forced width or speed: these are "
-		"left out now",
-		port->node->facts->description, port->num);
+	log_limited(&program->limit, LOG_WARNING, &subject,
+		    "\"%s\" port %u refused a Set(PortInfo) with a forced width or speed: "
+		    "sending it without them",
+		    port->node->facts->description, port->num);
 }
 
 static void port_refused(struct program *program, struct port *port, const struct port_info *want,
@@ -265,19 +263,18 @@ static void port_refused(struct program *program, struct port *port, const struc
 		return;
 	}
 	if (want->port_state && !port->num) {
-		port->node->sw->port0_is_stateless = true; /* all the rest without a state, then */
+		port->node->sw->port0_is_stateless = true; /* send the rest without a state */
 		return;
 	}
-	/* It may have been the state that was not possible now, and a busy device may take it
-	 * later. */
+	/* The state may not have been possible now, and a busy device may accept it later. */
 	if (!status_is_busy(status) && !want->port_state)
 		port_note_echo(port, want, port_info(port));
 	snprintf(text, sizeof(text), "Set(PortInfo) refused with status 0x%04x", status);
 	port_failed(program, port, text);
 }
 
-/* Both ends begin in INIT again, the far one without a report: the next sweep reads them, and
- * brings the link up. */
+/* Both ends restart in INIT, the far end without a trap: the next sweep reads them and brings
+ * the link up. */
 static void link_was_restarted(struct program *program, struct port *port)
 {
 	struct log_subject subject = port_subject(port, NULL);
@@ -307,13 +304,14 @@ static void port_took(struct program *program, struct port *port, const struct p
 	else if (want->port_state && held->port_state < want->port_state)
 		await_state(program, port, want->port_state, STATE_READS);
 	else if (port_differs(port, want))
-		port_failed(program, port, "it does not hold the LIDs that it was told");
+		port_failed(program, port,
+			    "Set(PortInfo) answered with another LID or MasterSMLID");
 	else if (port_state_of(port) == PORT_ACTIVE)
 		port->program.failure = 0;
 }
 
-/* What a port was to be told is not repeated once the fabric has to be read again, nor, where it
- * opens a cable between switches, once there is news: then they are asked first who they are. */
+/* Whether an unanswered Set() of a port is repeated: not if the fabric must be read again, nor,
+ * if it opens a cable between switches, after a change. Then the switches are verified first. */
 static bool may_repeat(void *owner, void *subject)
 {
 	const struct program *program = owner;
@@ -345,14 +343,14 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	if (port_of_switch(port) && !later)
 		refused_port_set(port->node, answer->error);
 	if (later)
-		; /* when its switch has been asked */
+		; /* after its switch has been verified */
 	else if (answer->error && want.port_state == PORT_DOWN)
 		link_was_restarted(program, port); /* the answer may be lost with the link */
 	else if (answer->error)
 		port_failed(program, port,
 			    m_key_is_hidden(port_info(port))
-				    ? "no answer to Set(PortInfo): it has an M_Key of another "
-				      "manager that is not known here"
+				    ? "no answer to Set(PortInfo): unknown M_Key of another "
+				      "manager"
 				    : "no answer to Set(PortInfo)");
 	else if (answer->status)
 		port_refused(program, port, &want, answer->status);
@@ -361,8 +359,8 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	program_look_again(program, port);
 }
 
-/* One that was told to be Disabled, and does not say so, is not told again before it has: some may
- * never, and others answer before they do. */
+/* A port that got Set(Disabled) but does not show it gets no second Set() before it does: some
+ * devices never show it, others answer before the link is down. */
 static void link_was_asked(void *owner, void *subject, const struct smp_request *request,
 			   const struct smp_answer *answer)
 {
@@ -377,7 +375,7 @@ static void link_was_asked(void *owner, void *subject, const struct smp_request 
 	if (answer->error || answer->status) {
 		port->program.keeps_link = !answer->error && !status_is_busy(answer->status) &&
 					   asked.port_physical_state == PHYS_DISABLED;
-		port_failed(program, port, "its link was not disabled, or enabled");
+		port_failed(program, port, "Set(PortInfo) to disable or enable its link failed");
 		return;
 	}
 	attr_decode(&port_info_format, answer->data, &held);
@@ -388,7 +386,7 @@ static void link_was_asked(void *owner, void *subject, const struct smp_request 
 
 /* Requests */
 
-/* The state to ask for next: both ends ARMED before either goes ACTIVE. */
+/* The next PortState to request: both ends ARMED before either goes ACTIVE. */
 static enum port_state next_state(struct program *program, struct port *port)
 {
 	bool alone = port_of_switch(port) && !port->num; /* a switch's port 0 has no cable */
@@ -406,9 +404,8 @@ static enum port_state next_state(struct program *program, struct port *port)
 	return PORT_NO_CHANGE;
 }
 
-/* Its link goes down, and stays so until somebody enables it again; or it is tried again. Where
- * that fails it is asked for anew by who asked, but for a command: a port that refuses has been
- * asked. */
+/* Disables the link, which stays down until it is enabled again; or retries it. If this fails,
+ * the requester repeats it, except for a command: its request counts as done. */
 static void link_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	struct port_info want;
@@ -427,8 +424,8 @@ static void link_request(struct program *program, struct port *port, struct smp_
 	port->program.busy = true;
 }
 
-/* Port 0 of a switch has no link: whatever state it shows, it takes what is Set. OpenSM does not
- * look at its state either (osm_lid_mgr.c, lid_mgr_set_physp_pi()). */
+/* Port 0 of a switch has no link, and accepts Sets in each state. OpenSM does not check its
+ * state either (osm_lid_mgr.c, lid_mgr_set_physp_pi()). */
 bool ports_take_sets(const struct port *port)
 {
 	bool port0 = port_of_switch(port) && !port->num;
@@ -452,7 +449,7 @@ static void guids_set(void *owner, void *subject, const struct smp_request *requ
 	port->program.busy = false;
 	if (answer->error == -ECANCELED)
 		return;
-	/* No reason to doubt its link: the next sweep tries again. */
+	/* Its link is not suspect: the next sweep retries. */
 	if (answer->error || status_is_busy(answer->status)) {
 		program->report.failed++;
 		return;
@@ -467,7 +464,7 @@ static void guids_set(void *owner, void *subject, const struct smp_request *requ
 	program_look_at(program, port);
 }
 
-/* After all else, of a port that is up. */
+/* Sent last, and only to a port that is up. */
 static bool guids_request(struct program *program, struct port *port, struct smp_request *out)
 {
 	struct guid_info want;
@@ -505,7 +502,7 @@ static void set_request(struct program *program, struct port *port, const struct
 	port->program.busy = true;
 }
 
-/* Down, where the link has to begin again; else the next one. */
+/* Down if the link must restart; otherwise the next state. */
 static enum port_state asked_state(struct program *program, struct port *port,
 				   struct port_info *want)
 {
@@ -515,9 +512,9 @@ static enum port_state asked_state(struct program *program, struct port *port,
 	return PORT_DOWN;
 }
 
-/* A Set() that was meant for a port of a switch, and arrives at an adapter, writes the adapter's
- * port: a modifier of 0 means that (14.2.5.6). So after news its ports are not written either
- * before the switch has told who it is; then they are looked at again. */
+/* A Set() for a port of a switch that arrives at an adapter writes the port of the adapter,
+ * because modifier 0 means this port (14.2.5.6). So after a change, the ports are not written
+ * before the switch has been verified. */
 static bool asks_first(const struct program *program, const struct port *port)
 {
 	const struct switch_state *sw = port->node->sw;
@@ -548,7 +545,7 @@ bool ports_request(struct program *program, struct port *port, struct smp_reques
 	    (refused_rests(program, port->node) || refused_is_mute(port->node)))
 		return false;
 	if (end && !port_route(program->fabric, port, &path))
-		return false; /* the other port of an adapter that is still there */
+		return false; /* the other port of an adapter that is still present */
 	if (end ? !port->lid : !port->peer || (port->peer->agent && !port->peer->lid))
 		return false;
 	if (waits_for_tables(program, port))
@@ -556,15 +553,15 @@ bool ports_request(struct program *program, struct port *port, struct smp_reques
 	pkeys = program_pkeys(program, port, out);
 	if (pkeys == PKEYS_REQUEST)
 		return true;
-	/* A host is not let in before it is known where it may go. Our own port must not wait for
-	 * its switch, of which nobody else is asked before it has its LID. */
+	/* A host gets no access before its P_Keys are known. The local port must not wait for
+	 * its switch, which cannot be read before the port has its LID. */
 	if (pkeys == PKEYS_WAIT && port_state_of(port) == PORT_INIT &&
 	    port != program->fabric->sm_port)
 		return false;
 	port_want(program->fabric, program->options, port, &want);
 	if (reregister_is_due(program, port, &want) && !reregister_may_send(program, port, &want)) {
 		if (!reregister_knows_us(port, &want))
-			return false; /* one Set() tells all */
+			return false; /* one Set() does both */
 		want.client_reregister = 0;
 	}
 	state = asked_state(program, port, &want);
@@ -616,7 +613,7 @@ bool ports_request_between_runs(struct program *program, struct port *port, stru
 	return true;
 }
 
-/* For walks over all ports */
+/* Walks over all ports */
 
 void ports_warn_of_mismatch(struct program *program, const struct port *port)
 {
@@ -625,8 +622,8 @@ void ports_warn_of_mismatch(struct program *program, const struct port *port)
 
 	if (port_link_mismatch(program->options, port, &mtu, &vls))
 		log_limited(&program->limit, LOG_NOTICE, &subject,
-			    "\"%s\" port %u runs with MTU %u and %u VLs, both ends can %u and %u: "
-			    "left as it is, since a change takes the link down",
+			    "\"%s\" port %u runs with MTU %u and %u VLs, both ends support %u and "
+			    "%u: not changed, because a change takes the link down",
 			    port->node->facts->description, port->num,
 			    mtu_bytes(port_info(port)->neighbor_mtu),
 			    vls_of(port_info(port)->operational_vls), mtu_bytes(mtu), vls_of(vls));

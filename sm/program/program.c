@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Runs. Ports to look at stand in the list of their agent. The window asks an agent for its next
- * request when it has room (window_target.next): first for its ports (ports.c), then for the tables
- * of the switch itself (switch.c, mft.c).
+ * Runs. Each agent has a list of ports to process. When an agent has room in the window, the window
+ * requests its next SMP (window_target.next): first for its ports (ports.c), then for the tables of
+ * the switch (switch.c, mft.c).
  */
 #include "sm/program/parts.h"
 
@@ -67,7 +67,7 @@ void program_note_state(struct program *program, const struct port *port, uint8_
 	program->report.not_as_read = true;
 }
 
-/* The next request of a port that stands in the list of this agent. */
+/* The next request of a port in the list of this agent. */
 static bool any_request(struct program *program, struct agent *agent,
 			bool (*ask)(struct program *, struct port *, struct smp_request *),
 			struct smp_request *out)
@@ -80,7 +80,7 @@ static bool any_request(struct program *program, struct agent *agent,
 	return false;
 }
 
-/* Between sweeps, and before one knows which trees there were. */
+/* Between sweeps, and before the present trees are known. */
 static bool multicast_request(struct program *program, struct agent *agent, struct smp_request *out)
 {
 	struct node *node = agent->port->node;
@@ -113,15 +113,15 @@ static bool next_request(void *owner, struct window_target *target, struct smp_r
 	if (program->part != PROGRAM_ALL)
 		return any_request(program, agent, ports_request_between_runs, out) ||
 		       (port_of_switch(agent->port) && multicast_request(program, agent, out));
-	/* The others have their turns before the next portion. */
+	/* Other agents have their turns before the next portion. */
 	if (port_of_switch(agent->port) && switch_wake_ports(program, agent->port->node)) {
 		window_wake(target);
 		return false;
 	}
 	if (any_request(program, agent, ports_request, out))
 		return true;
-	/* Before routing there is only the table of the routes before, for a fabric that may have
-	 * changed since: the local run writes ports. */
+	/* Before routing there is only the earlier table, and the fabric may have changed since.
+	 * So the local run writes only ports. */
 	return !program->only && port_of_switch(agent->port) &&
 	       switch_request(program, agent->port->node, out);
 }
@@ -144,8 +144,8 @@ static bool wake_unfinished(struct program *program)
 	return unfinished;
 }
 
-/* Nothing is under way, but something may wait for other switches: each time around without
- * progress more may be done, and in the end what it waits for has failed. */
+/* Nothing is under way, but switches or ports may wait for each other. Each round without
+ * progress takes stronger means. After the last round the rest has failed. */
 static bool goes_on(struct program *program)
 {
 	bool progress = program->report.blocks_set != program->progress;
@@ -179,7 +179,8 @@ static void program_pause_is_over(void *arg)
 
 /* Walks, in slices */
 
-/* What each node of the roster begins a run with: no switch is judged by a row of the last one. */
+/* Prepares each node of the roster for a run, so that no switch is checked against a row of the
+ * last run. */
 static unsigned take_routes(void *arg, size_t *at)
 {
 	struct program *program = arg;
@@ -282,7 +283,7 @@ static void program_finish(void *arg)
 	done(program->done_arg);
 }
 
-/* While a walk is under way there is more to do, though the window has nothing. */
+/* During a walk there is more to do, although the window is idle. */
 static void program_idle(void *arg)
 {
 	struct program *program = arg;
@@ -308,7 +309,7 @@ static void program_begin(struct program *program, bool announcing, loop_fn *don
 	window_on_idle(program->window, program_idle, program);
 }
 
-/* Something always wakes the window, so that it tells when it is idle. */
+/* Wakes the window in any case, so that it reports when it is idle. */
 static void wake_window(void *arg)
 {
 	struct program *program = arg;
@@ -328,7 +329,7 @@ void program_local(struct program *program, loop_fn *done, void *arg)
 	wake_window(program);
 }
 
-/* The routes are the caller's, who may let go of them now. */
+/* The routes are borrowed, and the caller may free them now. */
 static void begun(void *arg)
 {
 	struct program *program = arg;
@@ -356,7 +357,7 @@ void program_announce(struct program *program, loop_fn *done, void *arg)
 
 static unsigned begin_tables(void *arg, size_t *at)
 {
-	enum { COST_TABLES = 8 }; /* to make or look over what there is about the tables of one */
+	enum { COST_TABLES = 8 }; /* cost of the tables of one switch */
 	struct program *program = arg;
 	struct node *node;
 
@@ -369,7 +370,7 @@ static unsigned begin_tables(void *arg, size_t *at)
 	return COST_TABLES;
 }
 
-/* Switches where something may have to be done. */
+/* Wakes the switches that may need Sets. */
 static unsigned wake_multicast(void *arg, size_t *at)
 {
 	struct program *program = arg;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Switches that do not let themselves be written: a Set() of their tables comes back with a status,
- * or none is ever answered while every Get() is, as where another manager's M_Key protects them; in
- * two sweeps in a row, for once may be by chance.
- * What they hold cannot follow the others' routes, so no route passes them (fabric/no_transit.h),
- * and they are asked again after a minute, then ever more seldom: each time with the table that
- * they should have as they are, so that one that takes it is passed again. Loop thread only.
+ * Switches that refuse Sets of their tables: with a status, or without any answer although they
+ * answer every Get(), for example if the M_Key of another manager protects them. A switch counts as
+ * refusing after two consecutive sweeps, because one failure may be accidental. Its tables cannot
+ * follow new routes, so no route passes it (fabric/no_transit.h). It gets another Set() after a
+ * minute, then less and less often. Each time the Set() has the wanted table as the switch should
+ * hold it now, so that routes use the switch again once it accepts the table. Loop thread only.
  */
 #include <errno.h>
 
@@ -18,8 +18,8 @@
 enum {
 	PAUSE_MIN_S = 60,
 	PAUSE_MAX_S = 3600,
-	REFUSALS = 2,  /* sweeps in a row */
-	MUTE_SETS = 2, /* in a row; then it is asked whether it is there */
+	REFUSALS = 2,  /* consecutive sweeps */
+	MUTE_SETS = 2, /* consecutive Sets; then a Get() checks that it is present */
 };
 
 bool refused_rests(const struct program *program, const struct node *node)
@@ -44,7 +44,7 @@ void refused_note(struct program *program, struct node *node, uint16_t attr_id, 
 {
 	struct switch_trouble *trouble;
 
-	/* Once a sweep; and once may be by chance. */
+	/* Counts once a sweep, because one failure may be accidental. */
 	if (status_is_busy(status) || node->sw->failed || refused_rests(program, node))
 		return;
 	trouble = switch_trouble(node);
@@ -58,7 +58,7 @@ void refused_note(struct program *program, struct node *node, uint16_t attr_id, 
 	fabric_set_no_transit(program->fabric, node, NO_TRANSIT_REFUSES);
 }
 
-/* What it refuses next begins anew. */
+/* The next refusal starts a new count. */
 void refused_took_all(struct program *program, struct node *node)
 {
 	struct switch_trouble *trouble = node->sw->trouble;
@@ -80,7 +80,7 @@ void refused_hears(struct node *node)
 	switch_trouble_over(node);
 }
 
-/* A Set() of one of its ports was answered, or was not. */
+/* A Set() of one of its ports was answered or timed out. */
 void refused_port_set(struct node *node, int error)
 {
 	struct switch_trouble *trouble;
@@ -93,7 +93,7 @@ void refused_port_set(struct node *node, int error)
 	trouble->mute_sets += trouble->mute_sets < MUTE_SETS;
 	if (!refused_is_mute(node))
 		return;
-	/* It is asked now, and what then follows is refused_note()'s or not. */
+	/* It gets a Set() now, and refused_note() is called if it refuses again. */
 	node->sw->verify.epoch = 0;
 	node->sw->verify.due = true;
 	window_wake(&node->port[0].agent->target);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Who is told that a manager has come, and when: hosts that are up and know another MasterSMLID, or
- * that have registered with somebody whose memory is not ours (port_needs_rereg()). Each is told
- * both by one Set(PortInfo), with ClientReregister, and asks for a lot then; so rereg_rate bounds
- * how many are told in a second, whatever run of the sweep looks at them, and between two runs. Who
- * has to wait stands in a queue, from which a timer takes as many as have been earned.
+ * Notification of hosts about a new manager: hosts that are up and have another MasterSMLID, or
+ * that have registered with an SA whose registrations we do not have (port_needs_rereg()). One
+ * Set(PortInfo) with ClientReregister does both, and causes many requests of the host. So
+ * rereg_rate limits the notifications in a second, in all runs of the sweep and between runs. Ports
+ * above the limit wait in a queue, and a timer takes as many as the rate permits.
  *
- * A host that knows another manager asks somebody who is dead until it is told, so it is told even
- * where rereg_rate is 0, and as soon as it can be: the SA answers when a run begins. What leads to
- * us must be there already. Where our LID was on our port and the port was up when we became
- * MASTER, the one before us has led to it; else the tables are waited for, by telling after all
- * else.
+ * A host with another MasterSMLID sends its requests to a dead manager. So it is notified even if
+ * rereg_rate is 0, and as soon as possible: the SA answers when a run begins, but the routes to us
+ * must exist. If our port was up with our LID when we became MASTER, the previous manager has set
+ * these routes. Otherwise the notification waits for the tables.
  */
 #include "sm/program/parts.h"
 
@@ -76,7 +75,7 @@ bool reregister_may_send(struct program *program, struct port *port, const struc
 	bool knows_us = reregister_knows_us(port, want);
 
 	if (in_sweep && !program->announcing && (knows_us || !program->lid_was_led_to))
-		return false; /* program_announce() looks at it again */
+		return false; /* program_announce() processes it again */
 	if (!program->options->rereg_rate)
 		return !knows_us;
 	earn(program);

@@ -2,16 +2,15 @@
 /*
  * Writing SwitchInfo and forwarding tables.
  *
- * Entries are written in the order that order.c asks for. They share blocks of 64, so
- * blocks can wait for each other in a circle although their entries never do: then a block is
- * written piecemeal, the entries that may be first. What a switch that forwards already holds, when
- * it was written by somebody else or before a restart or a Set() had no answer, is read first: most
- * of it is as it should be, and the order is kept for the rest. A block above LinearFDBTop, or of a
- * switch no port of which is ACTIVE, forwards nothing and is written without looking.
+ * Entries are written in the order that order.c requires. They share blocks of 64, so blocks can
+ * wait for each other in a circle although their entries do not. Then a block is written in parts:
+ * first the entries that may be written now. If another manager wrote the table of a switch that
+ * forwards, or before a restart, or if a Set() had no answer, the table is read first: most entries
+ * are already right, and the order is kept for the others. A block above LinearFDBTop, or of a
+ * switch without an ACTIVE port, does not forward and is written without a read.
  *
- * A Set() can arrive after one that was sent later, when it was sent twice because its answer was
- * late. So a block is not written again with something else before the last Set() of it has died
- * out.
+ * A Set() can arrive after a later Set(), if it was repeated because of a late answer. So a block
+ * does not get other content before its last Set() has expired.
  */
 #include <errno.h>
 #include <string.h>
@@ -36,9 +35,8 @@ void switch_failed(struct program *program, struct node *node, const char *what)
 			  what);
 }
 
-/* What discovery read before PortStateChange was cleared is read again: a port that has come up
- * since, or fallen back, would not show any more. What is on its way up by our own Sets has not
- * changed. */
+/* Reads again the ports that discovery read before PortStateChange was cleared, because a later
+ * change would not show. Ports that come up by our own Sets have not changed. */
 static void port_was_read_again(void *owner, void *subject, const struct smp_request *request,
 				const struct smp_answer *answer)
 {
@@ -67,9 +65,9 @@ static void reread_ports(struct program *program, struct node *node)
 	}
 }
 
-/* Default ports for multicast: what the table of a switch does not cover goes nowhere, since no
- * tree is made of it. They are told so by each Set(SwitchInfo), and one is made for who sends such
- * packets to a port. */
+/* Default ports for multicast. MLIDs without an entry have no tree, so the switch shall drop
+ * their packets. Each Set(SwitchInfo) requests this. An extra Set() is sent only to a switch that
+ * has default ports. */
 
 static bool default_ports_differ(const struct node *node)
 {
@@ -99,21 +97,21 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	attr_decode(&switch_info_format, request->data, &want);
 	if (answer->status && !status_is_busy(answer->status) &&
 	    changes_default_ports(&want, &node->facts->sw)) {
-		sw->keeps_default_ports = true; /* all the rest without them, then */
+		sw->keeps_default_ports = true; /* the other fields are sent again without them */
 		program->refused_values++;
 		window_wake(&node->port[0].agent->target);
 		return;
 	}
 	if (answer->status && !status_is_busy(answer->status) &&
 	    want.multicast_fdb_top != node->facts->sw.multicast_fdb_top) {
-		sw->mft->topless = true; /* all the rest without it, then */
+		sw->mft->topless = true; /* the other fields are sent again without it */
 		window_wake(&node->port[0].agent->target);
 		return;
 	}
 	if (answer->error || answer->status) {
 		if (!sw->lft.settled)
 			refused_note(program, node, request->attr_id, answer->status);
-		switch_failed(program, node, "it did not take Set(SwitchInfo)");
+		switch_failed(program, node, "Set(SwitchInfo) failed");
 		return;
 	}
 	sw->verify.unanswered = 0;
@@ -123,7 +121,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (want.port_state_change)
 		held.port_state_change = 0;
 	node_set_switch_info(program->fabric, node, &held);
-	/* One that was written back as it was read says nothing of the table below it. */
+	/* A top that was written back as read says nothing about the table below it. */
 	if (sw->lft.want && held.linear_fdb_top == sw->lft.want->top)
 		sw->lft.top_set = held.linear_fdb_top;
 	sw->life_wanted = sw->life_held = 0;
@@ -142,7 +140,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	}
 	if (held.linear_fdb_top != want.linear_fdb_top) {
 		refused_note(program, node, request->attr_id, STATUS_INVALID_VALUE);
-		switch_failed(program, node, "it did not take LinearFDBTop");
+		switch_failed(program, node, "Set(SwitchInfo) did not set LinearFDBTop");
 	}
 	if (want.port_state_change) {
 		switch_changed(node);
@@ -200,16 +198,16 @@ static bool life_time_differs(const struct program *program, const struct node *
 
 /* Blocks */
 
-/* What of a block may be written now: the new entries of those that wait for nobody, what is there
- * of the others. */
+/* The part of a block that may be written now: new entries that wait for no switch, and present
+ * entries otherwise. */
 struct block_plan {
 	uint8_t entries[LFT_BLOCK_LIDS];
 	unsigned now;	      /* entries that change */
 	unsigned waiting;     /* entries that have to wait */
-	struct node *blocker; /* for whom one of them waits */
+	struct node *blocker; /* the switch that one of them waits for */
 };
 
-/* An unknown block is only planned for where nothing forwards by it. */
+/* An unknown block is planned only if the switch does not forward by it. */
 static void plan_block(const struct program *program, struct node *node, uint16_t block,
 		       struct block_plan *plan)
 {
@@ -231,8 +229,8 @@ static void plan_block(const struct program *program, struct node *node, uint16_
 			plan->now++;
 			continue;
 		}
-		/* What leads nowhere now must not come to life with its cable, and a loop that came
-		 * about by cables that were moved ends here. */
+		/* Entries without a live cable must not become active with it, and a loop that
+		 * was caused by moved cables ends here. */
 		loops = works && order_comes_back(node, have[i], lid);
 		plan->entries[i] = works && !loops ? have[i] : LFT_NO_PORT;
 		plan->now += have && plan->entries[i] != have[i] &&
@@ -288,7 +286,7 @@ void switch_wake_waiters(struct program *program, struct node *node)
 	}
 }
 
-/* A Set() of this block was sent until now. */
+/* A Set() of this block was under way until now. */
 static void note_recent(const struct program *program, struct switch_state *sw, uint16_t block)
 {
 	uint64_t now_us = loop_now_us(program->loop);
@@ -326,7 +324,7 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	}
 	if (answer->error || answer->status) {
 		refused_note(program, node, request->attr_id, answer->status);
-		switch_failed(program, node, "it did not take a block of its forwarding table");
+		switch_failed(program, node, "Set(LinearForwardingTable) failed");
 		return;
 	}
 	sw->verify.unanswered = 0;
@@ -360,7 +358,7 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 		return;
 	}
 	if (answer->error || answer->status) {
-		switch_failed(program, node, "it did not tell a block of its forwarding table");
+		switch_failed(program, node, "Get(LinearForwardingTable) failed");
 		return;
 	}
 	if (!sw->verify.set_lost)
@@ -380,7 +378,7 @@ static bool read_block(struct program *program, struct node *node, uint16_t bloc
 				    .attr_mod = block,
 				    .tried = node->sw->verify.unanswered,
 				    .way = node->sw->verify.way,
-				    .once = true, /* what another switch holds is of no use */
+				    .once = true, /* the block of another switch is of no use */
 				    .done = block_was_read,
 				    .owner = program,
 				    .subject = node};
@@ -398,7 +396,7 @@ bool switch_forwards(const struct node *node)
 	return false;
 }
 
-/* The switch may forward by what is in this block, and nobody knows what that is. */
+/* Whether the switch may forward by this block and its content is unknown. */
 static bool must_be_read(const struct node *node, uint16_t block)
 {
 	lid_t first = block ? (lid_t)(block * LFT_BLOCK_LIDS) : LID_UNICAST_MIN;
@@ -449,7 +447,8 @@ static void wait_for(struct node *node, struct node *blocker)
 	list_push(&blocker->sw->waits.tables, &node->sw->waits.table_link);
 }
 
-/* The block with the manager's LID comes first when a table is repaired, last when all is new. */
+/* The block with the manager's LID is written first when a table is repaired, and last in a new
+ * table. */
 static bool block_request(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct switch_state *sw = node->sw;
@@ -506,11 +505,12 @@ static void switch_settle(struct program *program, struct node *node)
 	program->stale -= node->sw->lft.stale;
 	node->sw->lft.stale = false;
 	switch_wake_waiters(program, node);
-	/* Who waits from now on waits for more than this table, and not for a portion's turn. */
+	/* Objects that wait from now on wait for more than this table, and not for the turn of a
+	 * portion. */
 	list_splice(&node->sw->waits.woken, &node->sw->waits.ports);
 }
 
-/* Whether something of its table is to be written: a new row may say what the old one did. */
+/* Whether part of its table is to be written; a new row may equal the old row. */
 static bool table_differs(const struct node *node)
 {
 	struct switch_state *sw = node->sw;
@@ -530,7 +530,7 @@ static bool has_work(const struct program *program, const struct node *node)
 	       node->facts->sw.port_state_change;
 }
 
-/* What others ask for who wait until it is known what it holds. */
+/* The requests on which others wait for the content of its table. */
 static bool read_unknown(struct program *program, struct node *node, struct smp_request *out)
 {
 	struct switch_state *sw = node->sw;
@@ -569,13 +569,13 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		lft_compare(sw);
 	if (block_request(program, node, out))
 		return true;
-	/* What waits here for other switches keeps nobody waiting for a tree. */
+	/* Blocks that wait for other switches do not delay trees. */
 	if (sw->lft.pending || any_dirty(sw))
 		return mft_request(program, node, out);
 	if (sw->lft.want->top != top)
 		return lft_raise_top(program, node, out) || mft_request(program, node, out);
 	switch_settle(program, node);
-	/* Ports that wait for it and its multicast table follow. */
+	/* Ports that wait for it, and its multicast table, are processed next. */
 	window_wake(&node->port[0].agent->target);
 	return false;
 }
@@ -597,8 +597,8 @@ static bool any_link_up(const struct node *node)
 	return false;
 }
 
-/* A switch that was reset has lost its tables: a report showed it, nothing of it is up, or its top
- * is not ours. */
+/* Whether the switch was reset and has lost its tables: a read showed it, none of its ports is
+ * up, or its top is not ours. */
 static bool lost_tables(const struct node *node)
 {
 	if (node->sw->lost)

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Who is there, before a switch is written.
+ * Identity check of a switch before it is written.
  *
- * A directed route names ports, not switches. When cables were moved since it was found, a Set()
- * arrives at another switch, which takes it; and when another manager has become MASTER too, tables
- * were written by it that this one believes empty. So a switch is asked once more, for its GUID
- * along the very route and for its LinearFDBTop, before the first Set() after something hinted at
- * such a change: a report of changed links, a PortStateChange that was not there, a port that fell
- * back, a Set() without an answer, a sweep that took long, or a way with cables that the last heavy
- * sweep has not seen again, because a switch on it was silent.
- * What has answered is one way to it, of the several that attempts take in turn, so its Sets take
- * that way and no other. In a quiet fabric nothing is asked. Loop thread only.
+ * A directed route names ports, not switches. If cables were moved since it was found, a Set()
+ * arrives at another switch, which accepts it. If another manager has become MASTER, it may have
+ * written tables that this manager believes empty. So the switch is queried for its GUID on the
+ * very route and for its LinearFDBTop. This happens before the first Set() after a sign of such a
+ * change: a trap about changed links, a new PortStateChange, a port that fell back, an unanswered
+ * Set(), a long sweep, or a route with cables that the last heavy sweep has not seen, because a
+ * switch on it was silent. Attempts use several routes in turn. An answer verifies only its own
+ * route, so the Sets use that route. In a quiet fabric there are no checks. Loop thread only.
  */
 #include <errno.h>
 
@@ -18,12 +17,13 @@
 #include "include/message_id.h"
 #include "sm/program/parts.h"
 
-enum { OLD_US = 500000 }; /* what was read so long ago may have changed */
+enum { OLD_US = 500000 }; /* age at which read values may be outdated */
 
 static void verify_answered(void *owner, void *subject, const struct smp_request *request,
 			    const struct smp_answer *answer);
 
-/* Whoever is asked from now on answers for it; as long as nobody was, it is the same news. */
+/* Starts an epoch: later checks count for it. Without a check since the last epoch, that epoch
+ * is still valid. */
 void program_new_epoch(struct program *program)
 {
 	program->epoch += program->epoch_used;
@@ -65,7 +65,7 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 	return true;
 }
 
-/* Each attempt takes another way, and is answered for its own way only. */
+/* Each attempt uses another route, and verifies only that route. */
 static bool ask_again(struct program *program, struct node *node)
 {
 	struct smp_request request;
@@ -77,14 +77,14 @@ static bool ask_again(struct program *program, struct node *node)
 	return true;
 }
 
-/* Nothing is built on what was read before: no more is written in this sweep, a full one follows.
- */
+/* Values that were read before are not used: no more Sets in this sweep, and a heavy sweep
+ * follows. */
 static void not_as_read(struct program *program, struct node *node, const char *what)
 {
 	struct log_subject subject = node_subject(node, NULL);
 
 	log_limited(&program->limit, LOG_NOTICE, &subject,
-		    "\"%s\": %s: the fabric is read again before more is written",
+		    "\"%s\": %s: sending no more Sets before the fabric is read again",
 		    node->facts->description, what);
 	node->sw->failed = true;
 	program->stopped = true;
@@ -114,7 +114,7 @@ static void verify_switch_info(struct program *program, struct node *node, const
 		sw->lft.top_set = info.linear_fdb_top;
 	if (refused_is_mute(node)) {
 		refused_note(program, node, ATTR_PORT_INFO, STATUS_OK);
-		switch_failed(program, node, "it answers no Set()");
+		switch_failed(program, node, "no answer to Set()");
 		return;
 	}
 	sw->verify.epoch = sw->verify.asked_epoch;
@@ -122,7 +122,7 @@ static void verify_switch_info(struct program *program, struct node *node, const
 	sw->verify.due = false;
 	switch_wake_waiters(program, node);
 	for (unsigned i = 0; program->epoch != program->sweep_epoch && i <= node->num_ports; i++)
-		program_look_at(program, &node->port[i]); /* they waited for this */
+		program_look_at(program, &node->port[i]); /* these waited for the check */
 }
 
 static void got_node_info(struct program *program, struct node *node, const uint8_t *data)
@@ -150,7 +150,7 @@ static void verify_answered(void *owner, void *subject, const struct smp_request
 	    (answer->error == -ETIMEDOUT && ask_again(program, node)))
 		return;
 	if (answer->error || answer->status)
-		switch_failed(program, node, "it does not answer any more");
+		switch_failed(program, node, "no answer to Get(NodeInfo)");
 	else if (request->attr_id == ATTR_NODE_INFO)
 		got_node_info(program, node, answer->data);
 	else

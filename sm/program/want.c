@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which fields of PortInfo the manager governs depends on what kind of port it is: one table says
- * so, after the usage column of the specification's table 146.
+ * The fields of PortInfo that the manager governs, by kind of port. One table lists them, after the
+ * usage column of table 146 of the specification.
  */
 #include "sm/program/want.h"
 
@@ -27,8 +27,9 @@ enum kind {
 		.size = sizeof(((struct port_info *)0)->member), .kinds = (where), ##__VA_ARGS__ \
 	}
 
-/* What a link may use: 0 is no change, all stands for what the port supports, and none, where it is
- * not 0, for nothing. An option has the same values (14.2.5.6; OpenSM's osm_link_mgr.c). */
+/* Enabled widths and speeds of a link: 0 means no change, all means all supported values, and
+ * none, if not 0, means no value. An option has the same values (14.2.5.6; OpenSM's
+ * osm_link_mgr.c). */
 #define ENABLED(name, option_, all_, none_)                                                        \
 	GOVERNED(name##_enabled, LINKS, .supported = offsetof(struct port_info, name##_supported), \
 		 .option = offsetof(struct sm_options, option_), .all = (all_), .none = (none_))
@@ -37,7 +38,7 @@ static const struct governed {
 	uint16_t offset;
 	uint8_t size;
 	uint8_t kinds;
-	bool insist; /* without it nothing works: asked for again although it was refused */
+	bool insist; /* essential: requested again although it was refused */
 	/* ENABLED() */
 	uint8_t all, none;
 	uint16_t supported, option;
@@ -101,9 +102,10 @@ static void link_values(const struct sm_options *options, const struct port *por
 		*vls = have->operational_vls;
 }
 
-/* No manager leaves an ACTIVE link so. A Set on a route whose cables have just moved did it: it met
- * this port, and the port took the MTU in ACTIVE, as those of Linux's ib_qib do. It takes the right
- * MTU in the same way, and until then the link drops the larger packets. */
+/* No manager leaves an ACTIVE link in this state. The cause is a Set() on a route whose cables
+ * had just moved: it arrived at this port, which accepted the MTU in ACTIVE, as ports of Linux's
+ * ib_qib do. The port accepts the right MTU in the same way. Until then the link drops larger
+ * packets. */
 static bool ends_differ(const struct port *port)
 {
 	return port->peer && port_state_of(port) == PORT_ACTIVE &&
@@ -116,7 +118,7 @@ static bool leads_to_end(const struct port *port)
 	return port->peer && port->peer->node->type != NODE_SWITCH;
 }
 
-/* A record that says nothing of the port says that it has no key: sm/partition/m_keys.h. */
+/* A record without the port means that it has no key: sm/partition/m_keys.h. */
 static uint64_t want_m_key(const struct fabric *fabric, const struct port *port)
 {
 	const struct m_key_entry key = {.guid = port_facts(port)->guid}, *entry = NULL;
@@ -156,7 +158,7 @@ static uint8_t want_byte_at(const void *from, size_t offset)
 	return ((const uint8_t *)from)[offset];
 }
 
-/* Whether a port that has this does what is wanted in the row's member. */
+/* Whether the value that a port has satisfies the row of the wanted record. */
 static bool holds(const struct governed *row, const struct port_info *have,
 		  const struct port_info *want)
 {
@@ -168,15 +170,14 @@ static bool holds(const struct governed *row, const struct port_info *have,
 	       held == (wanted == row->all ? want_byte_at(have, row->supported) : wanted);
 }
 
-/* Whether both ends of its link know extended speeds: where one does not, the other's are not
- * touched. */
+/* Whether both ends of its link support extended speeds: otherwise these are not changed. */
 static bool links_extended(const struct port *port)
 {
 	return port->peer && port_info_modifier(port) & PORT_INFO_EXTENDED_SPEEDS &&
 	       port_info_modifier(port->peer) & PORT_INFO_EXTENDED_SPEEDS;
 }
 
-/* Whether the port knows the encodings of 2x: of a switch port 0 tells. */
+/* Whether the port supports the 2x widths; of a switch, port 0 has this information. */
 static bool knows_2x(const struct port *port)
 {
 	const struct port *speaks = port_of_switch(port) ? &port->node->port[0] : port;
@@ -184,8 +185,8 @@ static bool knows_2x(const struct port *port)
 	return port_info(speaks)->capability_mask2 & CAP2_LINK_WIDTH_2X;
 }
 
-/* What an option asks for, without what the port does not support: one such bit, and the port would
- * refuse the whole Set(). */
+/* The value of an option without the bits that the port does not support: with one such bit, the
+ * port would refuse the whole Set(). */
 static uint8_t want_enabled(const struct governed *row, const struct sm_options *options,
 			    const struct port *port)
 {
@@ -239,7 +240,8 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 	/* A router's port sends to a switch as a switch's port sends to a host: osm_link_mgr.c. */
 	if (kind == ROUTER)
 		want->hoq_life = options->leaf_hoq_life;
-	/* It has no link, and can always do what it can: osm_lid_mgr.c, "Configure Enh. SP0". */
+	/* It has no link, so its capability is always available: osm_lid_mgr.c, "Configure Enh.
+	 * SP0". */
 	if (kind == ENHANCED0 && have->mtu_cap)
 		want->neighbor_mtu = have->mtu_cap;
 	if (kind & LINKS)
@@ -248,14 +250,14 @@ void port_want(const struct fabric *fabric, const struct sm_options *options,
 		want->local_phy_errors = options->phy_errors_threshold;
 		want->overrun_errors = options->overrun_errors_threshold;
 	}
-	/* An ACTIVE link keeps what it runs with: changing it would take the link down. */
+	/* An ACTIVE link keeps its present values, because a change would take the link down. */
 	if (kind & LINKS && (have->port_state < PORT_ACTIVE || ends_differ(port))) {
 		link_values(options, port, &want->neighbor_mtu, &want->operational_vls);
 		if (have->port_state == PORT_ACTIVE)
 			want->operational_vls = have->operational_vls;
 	}
-	/* Only who had an address before can hold registrations with another manager, or with one
-	 * that has forgotten them. */
+	/* Only a port with an earlier LID can have registrations with another manager, or with a
+	 * manager that has lost them. */
 	if (kind != EXTERNAL && have->capability_mask & CAP_CLIENT_REREGISTER &&
 	    (have->master_sm_lid != want->master_sm_lid || port_needs_rereg(fabric, port)))
 		want->client_reregister = 1;

@@ -139,7 +139,7 @@ all_reach() {
 joins() {
 	join_groups 1 $groups $members || return 1
 	wait_for 10 all_reach || because "a packet to $(tail -n 1 joined.txt): $(cat difference.txt)" || return 1
-	matches 'multicast group ff12:401b:ffff::1, MLID 0xc0..: it is made' daemon.log &&
+	matches 'multicast group ff12:401b:ffff::1, MLID 0xc0..: created' daemon.log &&
 		matches 'multicast trees: [1-9]' daemon.log || because "the log does not tell of it"
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Captures (capture.h). Each part is in the file before the next one is read, so a capture that is
- * interrupted is whole as far as it goes; it is nobody's but the user's.
+ * Writes captures. Each part is in the file before the next part is read, so an interrupted capture
+ * is a valid file. Only the owner can read it.
  */
 #include "ctl/handlers.h"
 
@@ -19,7 +19,7 @@ struct capture {
 	char *path; /* NULL: standard output */
 	FILE *out;
 	unsigned long long packets, lost;
-	bool begun; /* what was in the file before is gone */
+	bool begun; /* the former contents of the file are removed */
 	int error;  /* the first one, or 0 */
 };
 
@@ -50,7 +50,7 @@ static void *capture_open(const json_t *request, char error[CTL_ERROR_SIZE])
 	return capture;
 }
 
-/* Only now, when the daemon answers: else a refusal would cost a capture that is there. */
+/* Truncates the file only after the first answer, so that a refusal keeps an earlier capture. */
 static void capture_begin(struct capture *capture)
 {
 	uint8_t header[PCAP_FILE_HEADER];
@@ -64,7 +64,7 @@ static void capture_begin(struct capture *capture)
 	write_bytes(capture, header, sizeof(header));
 }
 
-/* Digits to bytes; false and zeros where they are none, or too few. */
+/* Converts hexadecimal digits to bytes. False, and zeros, if they are invalid or too few. */
 static bool read_hex(const json_t *value, uint8_t *bytes, size_t size)
 {
 	const char *text = json_string_value(value);
@@ -120,7 +120,7 @@ static void capture_part(void *sink, const json_t *part)
 	capture->lost = (unsigned long long)number_member(part, "lost");
 	if (fflush(capture->out) && !capture->error)
 		capture->error = -errno;
-	if (capture->error) { /* a disk that is full does not get better: end it */
+	if (capture->error) { /* for example, the disk is full: end the capture */
 		fprintf(stderr, "weftctl: cannot write the capture: %s\n",
 			strerror(-capture->error));
 		exit(EXIT_FAILURE);

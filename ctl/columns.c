@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The only file that knows libsmartcols. */
+/* Tables of libsmartcols; no other file uses this library. */
 #include "ctl/columns.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-enum { NAME_LEAST = 10 }; /* characters: fewer would not tell two hosts apart */
+enum { NAME_LEAST = 10 }; /* characters: shorter names of hosts would look the same */
 
 static const struct column *find_column(const struct column *columns, const char *name,
 					size_t length)
@@ -39,7 +39,7 @@ static int refuse_column(const struct column *columns, const char *name, size_t 
 		abort(); /* out of memory */
 	columns_list(columns, ", ", out);
 	fclose(out);
-	snprintf(error, CTL_ERROR_SIZE, "no column \"%.*s\"; there are %s",
+	snprintf(error, CTL_ERROR_SIZE, "no column \"%.*s\"; the columns are %s",
 		 (int)(length < 40 ? length : 40), name, known);
 	return -EINVAL;
 }
@@ -111,7 +111,8 @@ static bool may_be_cut(const struct column *column)
 	return column->kind == COLUMN_NAME || column->kind == COLUMN_NODE;
 }
 
-/* libsmartcols cuts a column down to the width of its heading: so that of a long name is padded. */
+/* libsmartcols does not cut a column below the width of its heading, so the headings of names are
+ * padded. */
 static void pad_heading(struct libscols_column *made, const struct column *column, unsigned widest)
 {
 	char *heading =

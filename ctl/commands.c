@@ -453,7 +453,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
 	 .details = "The text has at most 1,000,000 bytes and does not change with `--json`. If "
 		    "there is no room for all ports with errors, those whose counters rise come "
-		    "first, and `weft_ports_left_out` has the number of the others. "
+		    "first, and `weft_ports_omitted` has the number of the others. "
 		    "`weft-metrics.timer` writes the text to a file for node_exporter."},
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,
@@ -491,17 +491,17 @@ const struct ctl_command ctl_commands[] = {
 		 "`text`. If the event has a node or a port, there are also `node`, `node_guid`, "
 		 "`port_guid`, `port` and `lid`. A gap has `first` and `last`."},
 	{.words = "log level",
-	 .arguments = {{.member = "room", .label = "COMPONENT", .optional = true},
+	 .arguments = {{.member = "component", .label = "COMPONENT", .optional = true},
 		       {.member = "level",
 			.label = "LEVEL",
 			.optional = true,
 			.good = is_level,
 			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
 				"or default"}},
-	 .rows = "rooms",
+	 .rows = "components",
 	 .columns = log_columns,
 	 .summary = "Show the log levels, or change them for all components or one.",
-	 .details = "Levels are those of `journalctl -p`. WEFT_ROOM in the journal names the "
+	 .details = "Levels are those of `journalctl -p`. WEFT_COMPONENT in the journal names the "
 		    "component of a line. The level replaces the option `log_level` and is kept in "
 		    "the store. `default` as LEVEL returns to that option."},
 	{.words = "capture",

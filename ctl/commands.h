@@ -21,7 +21,7 @@ struct ctl_argument {
 	const char *former, *now;	 /* a choice of an earlier version, and its present name */
 	bool (*good)(const char *value); /* NULL: any value */
 	const char *what;		 /* the valid values: "a number from 0 to 15" */
-	/* Writes the value that a wrong value probably stands for; false: there is none. */
+	/* Writes the value that the user probably meant; false if none is similar. */
 	bool (*meant)(const char *value, char *text, size_t size);
 	bool optional; /* skipped if there are not enough words for it and the arguments after it */
 	bool last;     /* optional, and possible only after all arguments before it */
@@ -68,13 +68,13 @@ struct ctl_command {
 /* The table, ended by a row whose words are NULL. */
 extern const struct ctl_command ctl_commands[];
 
-/* Finds the command that argv (argc words) calls, and makes its request, a new reference. Warns on
- * stderr of a former name. Returns 0, or -EINVAL with one line in error. */
+/* Finds the command that argv (argc words) calls, and makes its request, a new reference. Prints a
+ * warning on stderr if a word is a former name. Returns 0, or -EINVAL with one line in error. */
 int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, json_t **request,
 	      char error[CTL_ERROR_SIZE]);
 /* True if the command begins with these words, or if the words begin with the command. */
 bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv);
-/* Writes into error which command the words, which call none, probably mean. Returns -EINVAL. */
+/* For words that call no command: writes the probable command into error. Returns -EINVAL. */
 int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE]);
 /* Writes "route show SRC DST" into usage. */
 void ctl_usage(const struct ctl_command *command, char *usage, size_t size);

@@ -2,10 +2,10 @@
 /*
  * `weftctl completion bash|zsh`. Both scripts are a table and some lines that read it. A line of
  * the table is a command, the words that may follow it (choices of its arguments, names of its
- * options), and its columns, with bars between them. The words before the cursor, without the
- * options of weftctl itself, begin commands, whose next words are offered, or they begin with a
- * command. After -o the columns are offered, also after a comma. Where nothing is offered, the
- * shell offers files.
+ * options), and its columns, with bars between them. The scripts skip the options of
+ * weftctl itself. If the words before the cursor begin a command, the next words of the command are
+ * offered; after a whole command, the words that may follow it. After -o the columns are offered,
+ * also after a comma. Otherwise the shell offers files.
  */
 #include "ctl/handlers.h"
 
@@ -81,7 +81,7 @@ static const char zsh_end[] = "END\n"
 			      "[[ -z $skip ]] || compset -P '*,'\n"
 			      "compadd -a offered || _files\n";
 
-/* The line of a command. */
+/* Writes the line of a command. */
 static void completion_print_command(const struct ctl_command *command, FILE *out)
 {
 	fprintf(out, "%s|", command->words);

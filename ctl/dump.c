@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Writing a dump (dump.h). Each file gets its name when all of it is there, so what stood under
- * that name stays until then. Names of files are ours: the daemon only chooses among them.
+ * Writes the files of a dump. An existing file is replaced only when the new one is complete. The
+ * names are fixed here: the daemon only selects from them.
  */
 #include "ctl/handlers.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reading files (file.h): with a bound, for a path may be anything. */
+/* Reads files with a limit on the size, because the user may name any file. */
 #include "ctl/file.h"
 
 #include <errno.h>

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* The whole of a file, for free(); NULL and errno, also when it is too large to be one of ours. */
+/* Returns the contents of a file, which the caller frees. NULL and errno on failure, also if the
+ * file is too large. */
 char *file_read(const char *path, size_t *size);
 
 #endif

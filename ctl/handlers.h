@@ -30,7 +30,7 @@ void print_dump(const json_t *data, FILE *out);
 
 /* import.c: reads OpenSM's files and writes weft's to a folder of their own, without a daemon. */
 int import_opensm(const char *socket, const json_t *request, json_t **result, char **refusal);
-/* Prints what was taken over, and what was not. */
+/* Prints the options that were taken over, and the others. */
 void print_opensm(const json_t *data, FILE *out);
 
 /* keys.c: reads the configuration again, then waits for a heavy sweep. */
@@ -63,8 +63,6 @@ void print_partition_check(const json_t *data, FILE *out);
 
 /* print.c: the rows of node list, link list and log level. */
 extern const struct column node_columns[], link_columns[], log_columns[];
-/* Returns "light", "switches" or "heavy": the daemon still sends "full", the former name. */
-const char *sweep_kind(const json_t *sweep);
 /* Prints the duration and the changes of a sweep. */
 void print_sweep(const json_t *data, FILE *out);
 /* Prints the hops of a path. */

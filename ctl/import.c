@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * From OpenSM's files to ours (import.h). Options that have OpenSM's default are not carried over:
- * where ours is another one it is so on purpose. Everything is read before the first file is
- * written, and no file that is there is written over.
+ * Makes weft's files from OpenSM's. An option that has OpenSM's default is not imported, because a
+ * different default of weft is intended. All files are read before the first one is written. An
+ * existing file is not overwritten.
  */
 #include "ctl/handlers.h"
 
@@ -25,12 +25,12 @@ static const char service_group[] = "weft"; /* Group= of systemd/weftd.service *
 
 struct import {
 	const char *dir, *cache, *to;
-	const struct group *readers; /* may read what is written; NULL: nobody else */
-	json_t *values;		     /* OpenSM's, by name: the last one of each counts */
-	json_t *options;	     /* what became of those that are no default: the answer */
-	json_t *files;		     /* names of what is written */
-	json_t *ours;		     /* our options: name to value */
-	json_t *records;	     /* of LIDs */
+	const struct group *readers; /* may read the new files; NULL: only their owner */
+	json_t *values;	 /* of OpenSM's options, by name: the last line of each counts */
+	json_t *options; /* the results for those that are not the default: the answer */
+	json_t *files;	 /* names of the written files */
+	json_t *ours;	 /* options of weftd.conf: name to value */
+	json_t *records; /* of LIDs, for restore */
 	char *partitions;
 	size_t partitions_size;
 	char **refusal;
@@ -42,7 +42,8 @@ static int import_refuse(const struct import *import, const char *path, const ch
 	return -EREMOTEIO;
 }
 
-/* A whole file, for free(). 0 also when there is none: *text is then NULL. */
+/* Reads a file into *text, which the caller frees. If it does not exist, *text is NULL, and the
+ * result is 0 too. */
 static int import_read_file(const struct import *import, const char *path, char **text,
 			    size_t *size)
 {
@@ -60,7 +61,7 @@ static bool is_key(const char *name)
 	return size > 4 && !strcmp(name + size - 4, "_key");
 }
 
-/* ours: NULL: it was left out. */
+/* ours is NULL if the option was not taken over. */
 static void import_report(struct import *import, const char *name, const char *theirs,
 			  const char *ours, const char *note)
 {
@@ -88,10 +89,10 @@ static void option_read(void *ctx, unsigned line, const char *name, const char *
 
 	(void)line;
 	if (!opensm_row_find(name))
-		import_report(import, name, value, NULL, "no option of OpenSM 3.3.23");
+		import_report(import, name, value, NULL, "not an option of OpenSM 3.3.23");
 	else if (json_object_set_new(import->values, name, json_string(value)))
 		import_report(import, name, value, NULL,
-			      "it is no UTF-8: name the file otherwise, and set the option in "
+			      "the value is not UTF-8: rename the file, and set the option in "
 			      "weftd.conf");
 }
 
@@ -102,8 +103,8 @@ static const char *import_value(const struct import *import, const char *name)
 	return value ? value : opensm_row_find(name)->preset;
 }
 
-/* A file that has OpenSM's default path is looked for in the folder that is imported. For free().
- */
+/* Returns the path of a file, which the caller frees. OpenSM's default path means the file in the
+ * imported folder. */
 static char *path_of(const struct import *import, const struct opensm_row *row)
 {
 	const char *path = import_value(import, row->name), *base = strrchr(path, '/');
@@ -125,8 +126,8 @@ static int take_partitions(struct import *import, const struct opensm_row *row)
 		import_report(import, row->name, path, "partitions.conf", "copied");
 	else if (!error && *path)
 		import_report(import, row->name, path, NULL,
-			      "there is no such file: everybody is let in, and other P_Keys are "
-			      "taken away");
+			      "there is no such file: every port becomes a full member of the "
+			      "default partition, and other P_Keys are removed");
 	free(path);
 	return error;
 }
@@ -144,8 +145,8 @@ static void import_take_prefixes(struct import *import, const struct opensm_row 
 	free(path);
 }
 
-/* How a key protects comes along with it, also by default: tools without the key that had answers
- * at OpenSM's level would have none at ours. */
+/* The protection level is imported with the key, even if it is the default: weft's default level is
+ * higher, so tools without the key would get no answers any more. */
 static void take_key_policy(struct import *import)
 {
 	const struct opensm_row *row = opensm_row_find("m_key_protection_level");
@@ -170,7 +171,7 @@ static void import_take_option(struct import *import, const struct opensm_row *r
 	switch (opensm_translate(row, theirs, import_value(import, "perfmgr_sweep_time_s"), value,
 				 lost)) {
 	case 0:
-		note = *lost ? mem_printf("left out, weft has no such engine: %s", lost)
+		note = *lost ? mem_printf("omitted, weft has no such engine: %s", lost)
 			     : mem_strdup(row->note);
 		import_take(import, row, theirs, value, note);
 		if (row->how == OPENSM_M_KEY)
@@ -179,10 +180,10 @@ static void import_take_option(struct import *import, const struct opensm_row *r
 		break;
 	case -ENOENT:
 		import_report(import, row->name, theirs, NULL,
-			      *lost ? "weft has no such engine; its default is taken" : row->note);
+			      *lost ? "weft has no such engine; its default is used" : row->note);
 		break;
 	default:
-		import_report(import, row->name, theirs, NULL, "it makes no sense");
+		import_report(import, row->name, theirs, NULL, "not a valid value");
 	}
 }
 
@@ -194,7 +195,7 @@ static int import_read_options(struct import *import)
 
 	if (!error && !text)
 		import_report(import, "opensm.conf", path, NULL,
-			      "there is no such file: weft's defaults are meant");
+			      "there is no such file: weft's defaults are used");
 	if (!error && text &&
 	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -230,7 +231,7 @@ static int read_lids(struct import *import)
 
 	if (!error && !text)
 		import_report(import, "guid2lid", path, NULL,
-			      "there is no such file: ports that are off get other LIDs");
+			      "there is no such file: ports that are off get new LIDs");
 	if (!error && text &&
 	    opensm_lids_parse(path, text, size, lid_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -239,16 +240,16 @@ static int read_lids(struct import *import)
 	return error;
 }
 
-/* What else OpenSM keeps there, and what becomes of it. */
-static void tell_others(struct import *import)
+/* Reports the other files in OpenSM's cache. */
+static void report_others(struct import *import)
 {
 	static const struct {
 		const char *name, *note;
 	} others[] = {
-		{"guid2mkey", "not by this command: weftctl keys import gives it to a weftd"},
+		{"guid2mkey", "not by this command: use weftctl keys import"},
 		{"neighbors",
-		 "not needed: behind a cable whose far end hides from a wrong M_Key weftd "
-		 "tries the keys of the ports that are missing"},
+		 "not needed: if a wrong M_Key hides the far end of a cable, weftd tries "
+		 "the keys of the missing ports"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
@@ -260,8 +261,9 @@ static void tell_others(struct import *import)
 	}
 }
 
-/* Keys may be in it, so it is the user's alone; what root makes is for the service, too. */
-static bool let_read(const struct import *import, int fd, mode_t mode)
+/* Files may contain keys, so only their owner reads them. If root runs the command, the group of
+ * the service also does. */
+static bool allow_readers(const struct import *import, int fd, mode_t mode)
 {
 	return !import->readers ||
 	       (!fchown(fd, (uid_t)-1, import->readers->gr_gid) && !fchmod(fd, mode));
@@ -277,11 +279,11 @@ static int import_write_file(struct import *import, const char *name,
 	if (!out) {
 		error = import_refuse(import, path,
 				      errno == EEXIST
-					      ? "it is there already; --to names another folder"
+					      ? "exists already; choose another folder with --to"
 					      : strerror(errno));
 	} else {
 		print(import, out);
-		error = ferror(out) || !let_read(import, fd, 0640) ? -EIO : 0;
+		error = ferror(out) || !allow_readers(import, fd, 0640) ? -EIO : 0;
 		if (fclose(out) || error)
 			error = import_refuse(import, path, strerror(errno ? errno : EIO));
 	}
@@ -296,8 +298,8 @@ static void print_conf(struct import *import, FILE *out)
 	const char *name;
 	json_t *value;
 
-	fputs("# Made by weftctl import opensm; see weftd.conf(5). What is not here has weft's "
-	      "default.\n",
+	fputs("# Made by weftctl import opensm; see weftd.conf(5). Other options have weft's "
+	      "defaults.\n",
 	      out);
 	json_object_foreach (import->ours, name, value) {
 		fprintf(out, "%s = %s;\n", name, json_string_value(value));
@@ -309,7 +311,7 @@ static void print_partition_file(struct import *import, FILE *out)
 	fwrite(import->partitions, 1, import->partitions_size, out);
 }
 
-/* As `weftctl save` writes it. */
+/* Prints a document like that of `weftctl save`. */
 static void print_lids(struct import *import, FILE *out)
 {
 	const json_t *record;
@@ -323,7 +325,7 @@ static void print_lids(struct import *import, FILE *out)
 	fputs("]}\n", out);
 }
 
-/* One that is there stays as it is. */
+/* Makes the folder; an existing folder does not change. */
 static int make_folder(struct import *import)
 {
 	bool made = !mkdir(import->to, 0700);
@@ -332,7 +334,7 @@ static int make_folder(struct import *import)
 	if (!made)
 		return errno == EEXIST ? 0 : import_refuse(import, import->to, strerror(errno));
 	fd = open(import->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	made = fd >= 0 && let_read(import, fd, 0750);
+	made = fd >= 0 && allow_readers(import, fd, 0750);
 	if (fd >= 0)
 		close(fd);
 	return made ? 0 : import_refuse(import, import->to, strerror(errno));
@@ -351,8 +353,8 @@ static int write_files(struct import *import)
 	return error;
 }
 
-/* Whether this folder can be read. A file is none, whatever its rights. */
-static int look_into(const struct import *import, const char *dir)
+/* Returns 0 if dir is a folder that can be read; else refuses. */
+static int check_folder(const struct import *import, const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int error = fd < 0 || faccessat(fd, ".", X_OK, 0)
@@ -388,15 +390,15 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 	int error;
 
 	(void)socket;
-	error = look_into(&import, import.dir);
+	error = check_folder(&import, import.dir);
 	if (!error && json_object_get(request, "cache"))
-		error = look_into(&import, import.cache);
+		error = check_folder(&import, import.cache);
 	if (!error)
 		error = import_read_options(&import);
 	if (!error)
 		error = read_lids(&import);
 	if (!error)
-		tell_others(&import);
+		report_others(&import);
 	if (!error)
 		error = write_files(&import);
 	if (!error)
@@ -456,10 +458,11 @@ void print_opensm(const json_t *data, FILE *out)
 		fprintf(out, "%s %s", i ? "," : "",
 			json_is_string(file) ? json_string_value(file) : "-");
 	if (*readers)
-		fprintf(out, ", which the group %s may read, and no others", readers);
+		fprintf(out, ", readable only by the owner and the group %s", readers);
 	fprintf(out,
-		"\nTry the first by weftd -c FILE --check-config, and copy it to /etc/weft%s%s.\n",
-		*readers ? " by cp -p, so that the service can read it" : "",
+		"\nCheck weftd.conf with weftd -c FILE --check-config, then copy it to "
+		"/etc/weft%s%s.\n",
+		*readers ? " with cp -p, so that the service can read it" : "",
 		number_member(data, "lids")
 			? ";\nweftctl restore lids.json gives a new weftd the LIDs"
 			: "");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * M_Keys for people (keys.h). Keys go to the daemon, from a file of the user's; none comes back.
+ * Commands for M_Keys. Keys go from a file to the daemon; the daemon never sends keys.
  */
 #include "ctl/handlers.h"
 
@@ -42,7 +42,7 @@ void print_keys(const json_t *data, FILE *out)
 	fprintf(out, "Mode        %s, protection level %lld, lease %lld s\n",
 		text_member(data, "mode"), number_member(data, "protection_level"),
 		number_member(data, "lease_period_s"));
-	fprintf(out, "Ports       %lld, %lld with their key, %lld that may hold an earlier one\n",
+	fprintf(out, "Ports       %lld, %lld with their key, %lld that may hold an earlier key\n",
 		number_member(data, "ports"), number_member(data, "protected"),
 		number_member(data, "changing"));
 	fprintf(out, "Recorded    keys of %lld ports, %lld secrets\n",

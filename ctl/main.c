@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * weftctl: sends one command to weftd's control socket and prints the answer, for people or, with
- * --json, for programs. Exit status: 0 done, 1 refused or failed, 2 called wrongly, 3 no daemon.
+ * weftctl: sends one command to weftd's control socket and prints the answer, as text or, with
+ * --json, as JSON. Exit status: 0 done, 1 refused or failed, 2 usage error, 3 no daemon.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -60,7 +60,7 @@ static int explain_usage(char *error)
 	return EXIT_USAGE;
 }
 
-/* The options above, and each that some command takes. */
+/* Lists the options above and those of all commands. */
 static void list_options(struct option options[OPTIONS_MAX])
 {
 	size_t count = ARRAY_SIZE(long_options) - 1;
@@ -122,7 +122,7 @@ static const char *socket_path(void)
 	return path && *path ? path : default_socket;
 }
 
-/* Of what getopt did not take: a letter, or a word of which it says nothing else. */
+/* Explains an option that getopt refused: a letter or a word. */
 static int explain_option(const struct option *options, int option, char *const *argv)
 {
 	char letter[] = {'-', (char)optopt, '\0'}, error[CTL_ERROR_SIZE];
@@ -142,8 +142,8 @@ static int explain_option(const struct option *options, int option, char *const 
 	return explain_usage(error);
 }
 
-/* The words of the command line without the options that concern us, "--NAME VALUE" for those of
- * commands. Returns -1 to go on, or the status to exit with. */
+/* Reads the options of weftctl itself. Stores the other words, and "--NAME VALUE" for each option
+ * of a command. Returns -1 to go on, or the status to exit with. */
 static int ctl_read_options(struct invocation *invocation, int argc, char **argv, char **words,
 			    int *count)
 {
@@ -187,12 +187,12 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			return explain_option(options, option, argv);
 		}
 	}
-	while (optind < argc) /* behind a -- */
+	while (optind < argc) /* after -- */
 		words[(*count)++] = argv[optind++];
 	return -1;
 }
 
-/* Those before the first option. */
+/* Counts the words before the first option. */
 static int plain_words(int count, char *const *words)
 {
 	int plain = 0;
@@ -224,7 +224,7 @@ static int choose_columns(struct invocation *invocation, char error[CTL_ERROR_SI
 				  : 0;
 }
 
-/* The same of the whole command line. */
+/* Parses the whole command line. Returns -1 to go on, or the status to exit with. */
 static int ctl_parse_command_line(struct invocation *invocation, int argc, char **argv)
 {
 	char **words = mem_array(2 * (size_t)argc + 1, sizeof(*words));
@@ -242,15 +242,15 @@ static int ctl_parse_command_line(struct invocation *invocation, int argc, char 
 	return status;
 }
 
-/* What comes in parts. */
+/* Collects the parts of an answer. */
 struct gathering {
 	const struct ctl_command *command;
 	bool json;
 	json_t *rows;	  /* of a list */
-	json_t *document; /* its arrays by name */
+	json_t *document; /* its arrays, by name */
 	void *sink;
-	json_t *note;  /* what people should know first; NULL: nothing */
-	bool progress; /* a line on the terminal tells how far it is */
+	json_t *note;  /* text before the answer; may be empty */
+	bool progress; /* a line of progress is on the terminal */
 };
 
 static void show_progress(struct gathering *gathering, const json_t *progress)
@@ -285,10 +285,10 @@ static void gather_document(json_t *document, json_t *part)
 	}
 }
 
-/* JSON is sorted by name, and ASCII, so that it looks the same wherever it comes from. */
+/* JSON is ASCII and sorted by name, so that answers can be compared as text. */
 enum { JSON_FORM = JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY };
 
-/* Nobody goes on to ask for what he cannot write. */
+/* Ends the program if stdout cannot be written, so that it requests no more parts. */
 static void flush_or_exit(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -334,14 +334,14 @@ static void answer_part(void *ctx, json_t *part)
 		json_array_extend(gathering->rows, json_object_get(part, command->list));
 }
 
-/* Who may connect beside root, in words; out is room for them. */
+/* Returns a description of the group that may connect; out has space for it. */
 static const char *members(const char *socket, char out[GROUP_SIZE])
 {
 	const struct group *group;
 	struct stat st;
 
 	if (stat(socket, &st))
-		return "the group that the socket has";
+		return "the group of the socket";
 	group = getgrgid(st.st_gid);
 	if (group)
 		snprintf(out, GROUP_SIZE, "group %s", group->gr_name);
@@ -350,7 +350,7 @@ static const char *members(const char *socket, char out[GROUP_SIZE])
 	return out;
 }
 
-/* Says why a call failed; returns the status to exit with. */
+/* Prints why a call failed. Returns the status to exit with. */
 static int explain_failure(const char *socket, int result, char *refusal)
 {
 	char group[GROUP_SIZE];
@@ -359,8 +359,8 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	case -ENOENT:
 	case -ECONNREFUSED:
 		fprintf(stderr,
-			"weftctl: no weftd answers on %s: it does not run, or not there; -s or "
-			"$WEFT_SOCKET names another socket\n",
+			"weftctl: no weftd answers on %s: it does not run, or uses another socket "
+			"(set -s or $WEFT_SOCKET)\n",
 			socket);
 		return EXIT_NO_DAEMON;
 	case -EACCES:
@@ -381,14 +381,15 @@ static int explain_failure(const char *socket, int result, char *refusal)
 		return EXIT_FAILURE;
 	case -EPROTO:
 		fprintf(stderr,
-			"weftctl: what answers on %s does not speak as weftd does; -s or "
-			"$WEFT_SOCKET names another socket\n",
+			"weftctl: invalid answer on %s: another program uses this socket (set -s "
+			"or $WEFT_SOCKET)\n",
 			socket);
 		return EXIT_FAILURE;
 	case -ECONNRESET:
 		fprintf(stderr,
-			"weftctl: weftd on %s ended before it had answered, or dropped us, as it "
-			"does with who does not read for a minute; its log says which\n",
+			"weftctl: weftd on %s closed the connection before its answer was "
+			"complete: "
+			"it ended, or weftctl did not read for a minute (see the log of weftd)\n",
 			socket);
 		return EXIT_FAILURE;
 	default:
@@ -403,7 +404,7 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	const struct ctl_command *command = invocation->command;
 	char error[CTL_ERROR_SIZE];
 
-	if (command->sink && json_is_null(*data)) /* it has written the answer itself */
+	if (command->sink && json_is_null(*data)) /* the sink has written the answer */
 		return EXIT_SUCCESS;
 	if (!invocation->json)
 		text_make_printable(*data);
@@ -425,7 +426,7 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	return command->failed && command->failed(*data) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Above a table; apart from JSON, whose form does not depend on it. */
+/* Prints the note above a table. With --json it goes to stderr, so that stdout is one document. */
 static void print_note(const struct invocation *invocation, json_t *note)
 {
 	text_make_printable(note);
@@ -434,7 +435,7 @@ static void print_note(const struct invocation *invocation, json_t *note)
 			invocation->json ? "weftctl: " : "", text_member(note, "text"));
 }
 
-/* Calls the daemon; *data is what it said, a new reference. Returns the status to exit with. */
+/* Calls the daemon; *data is the answer, a new reference. Returns the status to exit with. */
 static int call_daemon(const struct invocation *invocation, json_t **data)
 {
 	const struct ctl_command *command = invocation->command;
@@ -496,7 +497,7 @@ int main(int argc, char **argv)
 	struct invocation invocation = {.socket = socket_path()};
 	int status;
 
-	/* Names are UTF-8, whatever the user's locale is. */
+	/* Names are UTF-8 in every locale. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	status = ctl_parse_command_line(&invocation, argc, argv);
 

@@ -9,7 +9,7 @@
 
 enum {
 	WORDS_MAX = 3,	 /* of a command */
-	WORDS_SIZE = 64, /* of what is said of them, cut short where they are long */
+	WORDS_SIZE = 64, /* of the words in an error message; longer words are cut */
 	TURNED_DISTANCE = 3,
 };
 
@@ -75,7 +75,7 @@ bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv
 	return true;
 }
 
-/* The commands that begin with these words, quoted; none: an empty text. */
+/* Lists the commands that begin with these words, in quotes; an empty text if there are none. */
 static void list_beginning(int argc, char *const *argv, char *known, size_t room)
 {
 	size_t used = 0;
@@ -87,8 +87,8 @@ static void list_beginning(int argc, char *const *argv, char *known, size_t room
 						 used ? ", " : "", command->words);
 }
 
-/* Of the commands that begin with the first words that are right the one that goes on most like
- * this. */
+/* Among the commands that begin with the first `right` bytes of words, finds the one whose rest is
+ * most similar. NULL: none is. */
 static const char *nearest_command(struct suggest suggest, const char *words, size_t right)
 {
 	const char *nearest = NULL, *best = NULL;
@@ -103,8 +103,8 @@ static const char *nearest_command(struct suggest suggest, const char *words, si
 	return nearest;
 }
 
-/* Where the first words are right the others have to be like those behind them by themselves: who
- * wants to "partition create" is not told of "partition remove". */
+/* Compares only the words after the right ones, so that "partition create" does not suggest
+ * "partition remove". */
 static const char *nearest_behind(const char *words, size_t right)
 {
 	struct suggest suggest = suggest_for(words + right);
@@ -114,8 +114,7 @@ static const char *nearest_behind(const char *words, size_t right)
 	return nearest_command(suggest, words, right);
 }
 
-/* The same of words that may begin with what they should end with: "show node". Little else may be
- * wrong with them. */
+/* Finds the command for words in the wrong order, such as "show node", with few other errors. */
 static const char *nearest_turned(const char *words)
 {
 	size_t first = strcspn(words, " ");
@@ -131,7 +130,7 @@ static const char *nearest_turned(const char *words)
 	return nearest_command(suggest, turned, 0);
 }
 
-/* Of the first words of commands the nearest, put into group; false: none is near. */
+/* Writes the most similar first word of a command into group; false if none is similar. */
 static bool nearest_group(const char *word, char group[WORDS_SIZE])
 {
 	struct suggest suggest = suggest_for(word);
@@ -149,8 +148,7 @@ static bool nearest_group(const char *word, char group[WORDS_SIZE])
 	return suggest.best;
 }
 
-/* Words that are right may begin some commands. Where none is like them, the last may be arguments.
- */
+/* Tries all words first, then fewer, because the last words may be arguments. */
 int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 {
 	int count = argc < WORDS_MAX ? argc : WORDS_MAX;
@@ -169,7 +167,8 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 
 		list_beginning(i, argv, known, sizeof(known));
 		if (*known)
-			return refuse(error, "unknown command \"%s\"; there is %s", words, known);
+			return refuse(error, "unknown command \"%s\"; choose from %s", words,
+				      known);
 		snprintf(beginning, sizeof(beginning), "%.*s", (int)size[i], words);
 		for (int j = i; --j && !*known;) {
 			list_beginning(j, argv, known, sizeof(known));
@@ -184,7 +183,7 @@ int ctl_explain_unknown(int argc, char *const *argv, char error[CTL_ERROR_SIZE])
 			      nearest);
 	if (nearest_group(beginning, group)) {
 		list_beginning(1, (char *const[]){group}, known, sizeof(known));
-		return refuse(error, "unknown command \"%s\"; there is %s", words, known);
+		return refuse(error, "unknown command \"%s\"; choose from %s", words, known);
 	}
 	return refuse(error, "unknown command \"%s\"; --help lists the commands", words);
 }
@@ -198,7 +197,7 @@ static bool is_choice(const struct ctl_argument *argument, const char *word)
 	return !argument->choices;
 }
 
-/* One word for an argument. */
+/* Puts one word into the request as the value of an argument. */
 static int take_value(const struct ctl_argument *argument, const char *value, const char *usage,
 		      json_t *request, char error[CTL_ERROR_SIZE])
 {
@@ -224,10 +223,10 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 		if (!list && json_object_set_new(request, argument->member, json_array()) == 0)
 			list = json_object_get(request, argument->member);
 		if (json_array_append_new(list, json_string(value)))
-			return refuse(error, "%s is no UTF-8 text", argument->label);
+			return refuse(error, "%s is not UTF-8", argument->label);
 	} else if (json_object_set_new(request, argument->member,
 				       argument->flag ? json_true() : json_string(value)))
-		return refuse(error, "%s is no UTF-8 text", argument->label);
+		return refuse(error, "%s is not UTF-8", argument->label);
 	return 0;
 }
 
@@ -244,7 +243,7 @@ static bool is_open(const struct ctl_argument *argument, const json_t *request)
 	return !argument->option && (argument->many || !json_object_get(request, argument->member));
 }
 
-/* How many words there is room for; any number of them behind the last. */
+/* How many arguments still need a word; arguments that must be last are not counted. */
 static int words_open(const struct ctl_command *command, const json_t *request)
 {
 	int count = 0;
@@ -270,8 +269,8 @@ static int words_left(const struct ctl_command *command, int argc, char *const *
 	return words;
 }
 
-/* The next argument that is not given as an option and has no value; NULL: none. An optional one
- * is passed over when there are not words for it and all that follow. */
+/* Returns the next argument without a value that is not an option; NULL if there is none. Skips an
+ * optional argument if there are not enough words for it and the arguments after it. */
 static const struct ctl_argument *next_argument(const struct ctl_command *command,
 						const json_t *request, int words)
 {
@@ -299,7 +298,7 @@ static int find_missing(const struct ctl_command *command, const json_t *request
 	return 0;
 }
 
-/* Puts the words behind the command into the request. */
+/* Puts the words after the command into the request. */
 static int take_arguments(const struct ctl_command *command, int argc, char *const *argv,
 			  json_t *request, char error[CTL_ERROR_SIZE])
 {
@@ -332,7 +331,7 @@ int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, j
 	int words = 0;
 
 	if (argc < 1)
-		return refuse(error, "which command? --help lists them");
+		return refuse(error, "no command given; --help lists the commands");
 	while (found->words && !(words = words_match(found, argc, argv)))
 		found++;
 	if (!found->words)

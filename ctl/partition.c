@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The tables of partition commands (partition.h). A file goes to the daemon in pieces far smaller
- * than the longest request that it takes.
+ * Partition commands. A file goes to the daemon in pieces that are far smaller than the longest
+ * request that the daemon accepts.
  */
 #include "ctl/handlers.h"
 
@@ -60,7 +60,7 @@ void print_partition(const json_t *data, FILE *out)
 	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
-/* done: what became of the partition; alone: what there is to say where no port is concerned. */
+/* done is the text about the partition; alone is the text if no port is affected. */
 static void print_change(const json_t *data, const char *done, const char *alone, FILE *out)
 {
 	json_t *counts = json_object_get(data, "counts"), *count;
@@ -81,12 +81,12 @@ static void print_change(const json_t *data, const char *done, const char *alone
 		      out);
 	if (waiting)
 		fprintf(out,
-			"  %lld port%s not acknowledged it yet, and will be asked again; see "
+			"  %lld port%s not acknowledged it yet; weftd tries again; see "
 			"weftctl "
 			"partition show 0x%04llx\n",
 			waiting, waiting == 1 ? " has" : "s have", number_member(data, "p_key"));
 	if (!flag_member(data, "shown"))
-		fputs("  the SA does not answer by it yet\n", out);
+		fputs("  the SA does not use it yet\n", out);
 	json_array_foreach (json_object_get(data, "warnings"), i, warning) {
 		fprintf(out, "  warning: %s\n", json_string_value(warning));
 	}
@@ -97,7 +97,7 @@ void print_partition_added(const json_t *data, FILE *out)
 {
 	print_change(data, " is made",
 		     number_member(data, "p_key") == PKEY_DEFAULT_LIMITED
-			     ? "; whoever is not named in it is a limited member"
+			     ? "; a port that it does not name is a limited member"
 			     : "; it has no members yet",
 		     out);
 }
@@ -109,7 +109,7 @@ void print_partition_removed(const json_t *data, FILE *out)
 
 void print_members_changed(const json_t *data, FILE *out)
 {
-	print_change(data, "", ": no port is concerned", out);
+	print_change(data, "", ": no port is affected", out);
 }
 
 void print_partitions_accepted(const json_t *data, FILE *out)
@@ -151,13 +151,13 @@ static int send_piece(const char *socket, const char *path, json_t *text, long l
 	json_t *request = json_pack("{s:s,s:s,s:o,s:I,s:b}", "command", "partition check", "name",
 				    path, "text", text, "token", (json_int_t)token, "more", more);
 	int error = request ? control_call(socket, request, NULL, NULL, result, refusal)
-			    : partition_file_refuse(refusal, path, "its name is no UTF-8 text");
+			    : partition_file_refuse(refusal, path, "the name is not UTF-8");
 
 	json_decref(request);
 	return error;
 }
 
-/* Bytes that are no text go as they are written in JSON: one character each. */
+/* Bytes that are not text are sent as one character each. */
 static json_t *piece_text(const char *bytes, size_t size)
 {
 	json_t *text = json_stringn(bytes, size);
@@ -165,7 +165,7 @@ static json_t *piece_text(const char *bytes, size_t size)
 	return text ? text : json_null();
 }
 
-/* A piece ends with a line, so that no character is cut. */
+/* A piece ends at a line end, so that no character is cut. */
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal)
 {
 	const char *path = text_member(request, "file");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tables of lists and of paths, and the sweep; print_status() has a file of its own. */
+/* Prints lists, paths and sweeps. print_status() is in status.c. */
 #include "ctl/handlers.h"
 
 #include <string.h>
@@ -25,20 +25,13 @@ static void print_sweep_changes(const json_t *data, FILE *out)
 	fputc('\n', out);
 }
 
-const char *sweep_kind(const json_t *sweep)
-{
-	const char *kind = text_member(sweep, "kind");
-
-	return strcmp(kind, "full") != 0 ? kind : "heavy";
-}
-
 void print_sweep(const json_t *data, FILE *out)
 {
 	const char *summary = text_member(data, "summary");
 	long long smps = number_member(data, "smps"), sets = number_member(data, "sets");
 	char span[TEXT_SPAN_SIZE];
 
-	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", sweep_kind(data),
+	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", text_member(data, "kind"),
 		text_span(number_member(data, "duration_us"), span), smps, text_plural(smps, "s"),
 		sets);
 	print_sweep_changes(data, out);
@@ -57,7 +50,7 @@ const struct column node_columns[] = {
 };
 
 const struct column log_columns[] = {
-	COLUMN("COMPONENT", "room", COLUMN_TEXT),
+	COLUMN("COMPONENT", "component", COLUMN_TEXT),
 	COLUMN("LEVEL", "level", COLUMN_TEXT),
 	{.name = NULL},
 };
@@ -77,7 +70,7 @@ const struct column link_columns[] = {
 	{.name = NULL},
 };
 
-/* A host at an end of the path has no number of some columns. */
+/* A host at an end of the path has no number in some columns. */
 void print_route(const json_t *data, FILE *out)
 {
 	static const struct column columns[] = {

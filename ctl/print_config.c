@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Options as a table; changes as a line each, those that wait for a restart with a word on it. */
+/* Prints options as a table, and each change as a line. */
 #include "ctl/handlers.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static void print_config_changes(const json_t *data, FILE *out)
 		fprintf(out, "  %s: %s -> %s%s\n", text_member(change, "name"),
 			text_member(change, "now"), text_member(change, "next"),
 			!strcmp(text_member(change, "effect"), "restart")
-				? " (waits for the next start of weftd)"
+				? " (takes effect after a restart of weftd)"
 				: "");
 }
 
@@ -47,11 +47,11 @@ void print_reloaded(const json_t *data, FILE *out)
 	bool partitions = flag_member(data, "partitions_changed");
 
 	if (json_array_size(json_object_get(data, "changes")))
-		fputs("read again, and in force\n", out);
+		fputs("configuration read again, and in force\n", out);
 	else
-		fprintf(out, "read again; no option changed%s\n",
+		fprintf(out, "configuration read again; no option changed%s\n",
 			partitions ? "" : ", nor did the partition file");
 	print_config_changes(data, out);
 	if (partitions)
-		fputs("  the partition file changed: weftctl events tells what\n", out);
+		fputs("  the partition file changed: see weftctl events\n", out);
 }

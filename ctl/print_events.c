@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One line for each event, as soon as it comes: so columns have fixed widths. */
+/* Prints a line for each event when it arrives, so the columns have fixed widths. */
 #include <time.h>
 
 #include "ctl/handlers.h"
@@ -17,7 +17,7 @@ static void print_time(long long time_s, FILE *out)
 	fprintf(out, "%-19s", text);
 }
 
-/* " [leaf-01 port 3, port GUID 0x..., LID 5]": what of these is known. */
+/* " [leaf-01 port 3, port GUID 0x..., LID 5]": the known ones of these. */
 static void print_subject(const json_t *row, FILE *out)
 {
 	const char *before = " [", *next = ", ";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* `weftctl ha ...` for people: who follows this manager, or whom it follows; who has the subnet
- * now. */
+/* Prints the answers of `weftctl ha ...`. */
 #include <string.h>
 
 #include "ctl/handlers.h"
@@ -11,7 +10,7 @@ static char *last_seen_text(const json_t *standby)
 {
 	char span[TEXT_SPAN_SIZE];
 
-	return mem_printf("%s ago", text_span(1000 * number_member(standby, "heard_ms"), span));
+	return mem_printf("%s ago", text_span(1000 * number_member(standby, "last_seen_ms"), span));
 }
 
 static void print_standbys(const json_t *standbys, FILE *out)
@@ -42,10 +41,10 @@ static void print_master(const json_t *master, FILE *out)
 
 	fprintf(out, "Master      %s", text_member(master, "state"));
 	if (json_object_get(master, "guid"))
-		fprintf(out, " %s at %s, %lld changes behind, heard %s ago",
+		fprintf(out, " %s at %s, %lld changes behind, last seen %s ago",
 			text_member(master, "guid"), text_member(master, "address"),
 			number_member(master, "lag"),
-			text_span(1000 * number_member(master, "heard_ms"), span));
+			text_span(1000 * number_member(master, "last_seen_ms"), span));
 	fputc('\n', out);
 	if (json_is_true(json_object_get(master, "other_partitions")))
 		fputs("Partitions  the file here differs from the master's\n", out);
@@ -81,10 +80,11 @@ void print_ha(const json_t *data, FILE *out)
 	bool leads = !strcmp(text_member(data, "role"), "MASTER");
 
 	fprintf(out, "Role        %s\n", text_member(data, "role"));
-	fprintf(out, "Listens     %s\n", *listen ? listen : "no: nobody can follow this manager");
+	fprintf(out, "Listens     %s\n",
+		*listen ? listen : "no: standbys cannot follow this manager");
 	fprintf(out, "Durability  %s", text_member(data, "durability"));
 	if (leads && strcmp(text_member(data, "durability"), text_member(data, "acknowledged_by")))
-		fputs("; local now, since no standby is in step", out);
+		fputs("; local now, because no standby is in sync", out);
 	fputc('\n', out);
 	print_refused(json_object_get(data, "refused"), out);
 	if (json_is_object(json_object_get(data, "master")))
@@ -96,7 +96,7 @@ void print_ha(const json_t *data, FILE *out)
 
 void print_handover(const json_t *data, FILE *out)
 {
-	fprintf(out, "manager %s has the subnet now; this one is its standby\n",
+	fprintf(out, "handover complete: manager %s is MASTER, this manager is its standby\n",
 		text_member(data, "guid"));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * perf top, errors, show, sweep and metrics for people (print_perf.h). Prometheus text is for
- * programs, so it is the same with --json, and what came before a failure has been written: whoever
- * keeps it looks at the status.
+ * Prints the answers of perf top, errors, show, sweep and metrics. Prometheus text is the same with
+ * --json. It is written as it arrives, so after a failure it is incomplete and the exit status
+ * is 1.
  */
 #include "ctl/handlers.h"
 
@@ -14,7 +14,7 @@
 
 enum { RATE_SIZE = 32 };
 
-/* "12.3 GB/s"; "-" for what is not known. */
+/* "12.3 GB/s"; "-" if the rate is not known. */
 static const char *rate_text(const json_t *rates, const char *name, const char *unit,
 			     char text[RATE_SIZE])
 {
@@ -85,7 +85,8 @@ static bool names(const json_t *array, const char *name)
 	return false;
 }
 
-/* A row for each counter: RISING marks those that rose at the last read, a + those that are full.
+/* A row for each counter: RISING marks counters that rose at the last read, + counters that are
+ * full.
  */
 static void perf_print_ports(const json_t *ports, FILE *out)
 {
@@ -134,7 +135,7 @@ static const struct column slow_link_columns[] = {
 	{.name = NULL},
 };
 
-/* An empty list has no part. */
+/* The answer has no part for an empty list. */
 int errors_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
 {
 	static const char *const members[] = {"ports", "links"};
@@ -152,7 +153,7 @@ void print_errors(const json_t *data, FILE *out)
 {
 	fputs("Ports that have counted errors:\n", out);
 	perf_print_ports(json_object_get(data, "ports"), out);
-	fputs("\nLinks that are slower or narrower than both ends can:\n", out);
+	fputs("\nLinks that are slower or narrower than both ends support:\n", out);
 	columns_print(slow_link_columns, NULL, json_object_get(data, "links"), out);
 }
 
@@ -184,7 +185,7 @@ void print_counters(const json_t *data, FILE *out)
 	if (json_is_object(peer))
 		fprintf(out, ", leads to %s %lld", text_name(peer), number_member(peer, "port"));
 	fprintf(out, "%s\n",
-		flag_member(data, "redirected") ? "; another agent answers for it" : "");
+		flag_member(data, "redirected") ? "; redirected to another agent" : "");
 	print_all(json_object_get(data, "counters"), "PortCounters", out);
 	print_all(json_object_get(data, "extended"), "PortCountersExtended", out);
 	print_all(json_object_get(json_object_get(data, "totals"), "counters"),
@@ -232,7 +233,7 @@ static void metrics_part(void *sink, const json_t *part)
 
 static int metrics_close(void *sink, bool whole, json_t **data, char error[CTL_ERROR_SIZE])
 {
-	(void)sink; /* whoever calls flushes stdout */
+	(void)sink; /* the caller flushes stdout */
 	(void)error;
 	if (whole)
 		*data = json_null();

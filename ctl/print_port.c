@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A node and ports for people. */
+/* Prints nodes and ports. */
 #include <string.h>
 
 #include "ctl/handlers.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-/* An empty list has no part. */
+/* The answer has no part for an empty list. */
 int node_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
 {
 	(void)request;
@@ -121,7 +121,8 @@ void print_port(const json_t *data, FILE *out)
 void print_port_change(const json_t *data, FILE *out)
 {
 	if (flag_member(data, "absent"))
-		fputs("the switch is not there; its port is not kept disabled any more\n", out);
+		fputs("the switch is not present; its port will be enabled when the switch is\n",
+		      out);
 	else if (flag_member(data, "unchanged"))
 		fprintf(out, "the port is %s already: nothing was written\n",
 			flag_member(data, "disabled") ? "disabled" : "enabled");

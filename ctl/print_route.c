@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * route check, route quality, route plan and route engine for people (print.h). Quality is one
- * table with a column for each set of tables, so that a plan stands beside what is.
+ * Prints the answers of route check, route quality, route plan and route engine. The quality table
+ * has a column for each set of tables, so that you can compare a plan with the present routes.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void print_example(const json_t *data, const char *name, FILE *out)
 	const json_t *example = json_object_get(data, name);
 
 	if (example)
-		fprintf(out, ", LID %lld from %s for one", number_member(example, "lid"),
+		fprintf(out, ", for example LID %lld from %s", number_member(example, "lid"),
 			text_name(json_object_get(example, "from")));
 	fputc('\n', out);
 }
@@ -33,11 +33,11 @@ static void print_islands(const json_t *data, FILE *out)
 	if (islands < 2)
 		return;
 	fprintf(out,
-		"Islands: the fabric is in %lld pieces without a link between them; %lld pairs of "
+		"Islands: the fabric has %lld parts without a link between them; %lld pairs of "
 		"switch and LID cannot reach each other\n",
 		islands, number_member(data, "disconnected"));
 	json_array_foreach (json_object_get(data, "islands"), i, island) {
-		fprintf(out, "  that of %s: %lld switches, %lld ports of hosts\n",
+		fprintf(out, "  part with %s: %lld switches, %lld ports of hosts\n",
 			text_name(json_object_get(island, "first")),
 			number_member(island, "switches"), number_member(island, "hosts"));
 	}
@@ -49,7 +49,7 @@ static void print_islands(const json_t *data, FILE *out)
 static void print_credit(const json_t *credit, FILE *out)
 {
 	long long loops = number_member(credit, "loops");
-	const json_t *circle = json_object_get(credit, "circle"), *hop;
+	const json_t *loop = json_object_get(credit, "loop"), *hop;
 	size_t i;
 
 	if (!loops) {
@@ -58,14 +58,14 @@ static void print_credit(const json_t *credit, FILE *out)
 		return;
 	}
 	fprintf(out,
-		"Credit loops: %lld of %lld channels can wait for themselves; a circle of %lld on "
+		"Credit loops: %lld of %lld channels are in a loop; example with %lld channels on "
 		"VL %lld:\n",
 		loops, number_member(credit, "channels"), number_member(credit, "length"),
 		number_member(credit, "vl"));
-	json_array_foreach (circle, i, hop) {
+	json_array_foreach (loop, i, hop) {
 		fprintf(out, "  %s port %lld\n", text_name(hop), number_member(hop, "port"));
 	}
-	if ((long long)json_array_size(circle) < number_member(credit, "length"))
+	if ((long long)json_array_size(loop) < number_member(credit, "length"))
 		fputs("  ...\n", out);
 }
 
@@ -79,11 +79,11 @@ static void print_reached(const json_t *data, FILE *out)
 			number_member(data, "disconnected"),
 		number_member(data, "pairs"));
 	if (unreached) {
-		fprintf(out, "Not reached, though there are links: %lld", unreached);
+		fprintf(out, "Not reached although linked: %lld", unreached);
 		print_example(data, "unreached_example", out);
 	}
 	if (looping) {
-		fprintf(out, "In a circle: %lld", looping);
+		fprintf(out, "In a loop: %lld", looping);
 		print_example(data, "looping_example", out);
 	}
 }
@@ -96,9 +96,9 @@ static void print_head(const json_t *data, FILE *out)
 		number_member(data, "switches"), number_member(data, "end_ports"));
 	if (unknown)
 		fprintf(out,
-			"Not known what %lld block%s of tables hold%s: being written, or "
-			"unanswered\n",
-			unknown, text_plural(unknown, "s"), unknown == 1 ? "s" : "");
+			"Unknown contents of %lld block%s of tables: a write is in progress, or "
+			"the switch did not answer\n",
+			unknown, text_plural(unknown, "s"));
 }
 
 void print_route_check(const json_t *data, FILE *out)
@@ -114,9 +114,10 @@ bool route_check_failed(const json_t *data)
 	return !flag_member(data, "good");
 }
 
-/* Rows of the quality table: a member of a part of it. */
+/* Rows of the quality table. */
 static const struct {
-	const char *title, *part, *member; /* part NULL: the whole */
+	const char *title, *part,
+		*member; /* of the answer; part NULL: the member is at the top level */
 	bool real;
 } quality_rows[] = {
 	{"all to all: paths over the fullest link", "all_to_all", "most", false},
@@ -131,10 +132,10 @@ static const struct {
 	{"            fullest link, 95 of 100", "random", "percentile_95", false},
 	{"            fullest link, median", "random", "median", false},
 	{"bisection:  share of a link, mean", NULL, "bisection", true},
-	{"length:     paths longer than need be", "stretch", "longer", false},
+	{"length:     paths longer than necessary", "stretch", "longer", false},
 };
 
-/* Prints a column of figures for each set, whose names the columns have as members. */
+/* Prints a column of figures for each set; columns[i + 1] is the column of sets[i]. */
 static void quality_print_figures(const json_t *const *sets, const struct column *columns,
 				  FILE *out)
 {
@@ -205,12 +206,12 @@ void print_route_plan(const json_t *data, FILE *out)
 	print_head(data, out);
 	fprintf(out, "Planned: %s; nothing is programmed\n", text_member(planned, "engine"));
 	if (strcmp(why, "-") != 0)
-		fprintf(out, "It would be refused: %s\n", why);
+		fprintf(out, "weftd would refuse this plan: %s\n", why);
 	print_reached(planned, out);
 	print_credit(json_object_get(planned, "credit"), out);
 	fprintf(out,
-		"To change over: %lld entries in %lld blocks of %lld switches; %lld ways from a "
-		"switch with hosts to a LID differ\n\n",
+		"Changes: %lld entries in %lld blocks of %lld switches; %lld paths from a switch "
+		"with hosts to a LID differ\n\n",
 		number_member(churn, "entries"), number_member(churn, "blocks"),
 		number_member(churn, "switches"), number_member(churn, "paths"));
 	quality_print_figures(sets, columns, out);
@@ -221,7 +222,7 @@ void print_route_engine(const json_t *data, FILE *out)
 	print_sweep(data, out);
 	print_routing(json_object_get(data, "routing"), out);
 	if (json_is_true(json_object_get(data, "at_run_time")))
-		fputs("This lasts, also over a restart, until weftctl route engine default.\n",
+		fputs("This setting survives a restart. weftctl route engine default ends it.\n",
 		      out);
 	else
 		fputs("These are the engines of the configuration.\n", out);

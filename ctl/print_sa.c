@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tables of what is registered with the SA: groups, their members, services, subscriptions,
- * alias GUIDs. */
+/* Prints the registrations with the SA: groups, members, services, subscriptions, alias GUIDs. */
 #include "ctl/handlers.h"
 
 #include "ctl/text.h"
@@ -93,9 +92,9 @@ static void print_tree(const json_t *data, FILE *out)
 		return;
 	}
 	fprintf(out, "\ntree below %s", text_name(root));
-	if (number_member(group, "left_out"))
+	if (number_member(group, "unreached"))
 		fprintf(out, ", which does not reach %lld members",
-			number_member(group, "left_out"));
+			number_member(group, "unreached"));
 	fputc('\n', out);
 	columns_print(columns, NULL, json_object_get(data, "switches"), out);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Summaries, details and columns of commands: ctl/reference.h. */
+/* Writes summaries, details and columns of commands. */
 #include "ctl/reference.h"
 
 #include <ctype.h>
@@ -63,7 +63,7 @@ void reference_help(int count, char *const *words, FILE *out)
 		help_details(only, out);
 }
 
-/* Writes a usage: what is typed as it stands is bold, words in upper case are italic. */
+/* Writes a usage: literal words are bold, words in upper case are italic. */
 static void man_usage(const char *usage, FILE *out)
 {
 	while (*usage) {

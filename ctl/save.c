@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Documents (save.h). What comes from the daemon is written as it comes, so a large registry takes
- * no memory here; what goes there is cut into requests far smaller than what the daemon takes.
+ * Saves and restores documents. Records are written as they arrive, so that a large registry needs
+ * no memory here. A restore sends them in requests far smaller than the limit of the daemon.
  */
 #include "ctl/handlers.h"
 
@@ -29,7 +29,7 @@ static void save_note_error(struct saved *saved)
 		saved->error = errno ? -errno : -EIO;
 }
 
-/* A part that was left behind, perhaps readable for others, is not used again. */
+/* Does not use an existing partial file again, because others may be able to read it. */
 static FILE *open_part(const char *part)
 {
 	int fd;
@@ -76,7 +76,7 @@ static void save_part(void *sink, const json_t *part)
 	}
 }
 
-/* All of it is on the disk before the file gets its name. */
+/* The file is on the disk before it gets its name. */
 static void name_file(struct saved *saved, bool whole)
 {
 	if (fflush(saved->out) || (saved->part && fsync(fileno(saved->out))))
@@ -150,7 +150,7 @@ static int read_document(const char *path, json_t **out, char **refusal)
 	if (!json_is_array(json_object_get(document, "records")) ||
 	    !json_is_integer(json_object_get(document, "version"))) {
 		json_decref(document);
-		return save_refuse(refusal, path, "no document of weftctl save");
+		return save_refuse(refusal, path, "not a document of weftctl save");
 	}
 	*out = document;
 	return 0;
@@ -217,6 +217,6 @@ void print_restored(const json_t *data, FILE *out)
 {
 	long long records = number_member(data, "records");
 
-	fprintf(out, "%lld record%s, %lld changes to what was there\n", records,
-		text_plural(records, "s"), number_member(data, "changed"));
+	fprintf(out, "%lld record%s, %lld changes\n", records, text_plural(records, "s"),
+		number_member(data, "changed"));
 }

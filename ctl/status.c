@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * `weftctl status`: one paragraph with a title for each thing that an operator asks first, and a
- * table of MADs by kind. A paragraph whose data is missing is left out.
+ * Prints `weftctl status`: paragraphs with a title each, then a table of MADs by kind. A paragraph
+ * whose data is missing is omitted.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -16,8 +16,8 @@
 
 enum { TITLE_WIDTH = 12 };
 
-/* Bytes of what should stand together: up to a comma or its like, or a word where that has no room.
- */
+/* Returns the bytes up to the next punctuation mark, or of one word if these do not fit into the
+ * room. */
 static size_t piece_size(const char *text, unsigned room)
 {
 	size_t size = 0;
@@ -28,7 +28,7 @@ static size_t piece_size(const char *text, unsigned room)
 	return size <= room ? size : strcspn(text, " ");
 }
 
-/* Behind a title; what finds no room on a terminal goes on below it. */
+/* Prints the text after a title, folded to the width of the terminal. */
 static void print_folded(const char *text, FILE *out)
 {
 	unsigned whole = text_terminal_width(out),
@@ -54,7 +54,7 @@ static void print_folded(const char *text, FILE *out)
 	fputc('\n', out);
 }
 
-/* A line behind its paragraph's title; "" for what follows in the same paragraph. */
+/* Prints a line of a paragraph; title is "" after the first line. */
 static void line(FILE *out, const char *title, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 static void line(FILE *out, const char *title, const char *format, ...)
@@ -91,7 +91,7 @@ static void print_manager(const json_t *status, FILE *out)
 	line(out, "Subnet", "%s", text_member(status, "state"));
 }
 
-/* Of the last sweep. */
+/* Prints the durations of the phases of the last sweep. */
 static void print_phases(const json_t *phases, FILE *out)
 {
 	char *text = NULL, span[TEXT_SPAN_SIZE];
@@ -135,7 +135,8 @@ static void print_last_sweep(const json_t *sweep, FILE *out)
 	}
 	print_when(number_member(sweep, "started_s"), when);
 	line(out, "Last sweep", "number %lld, %s (%s), at %s, took %s",
-	     number_member(sweep, "number"), sweep_kind(sweep), text_member(sweep, "reason"), when,
+	     number_member(sweep, "number"), text_member(sweep, "kind"),
+	     text_member(sweep, "reason"), when,
 	     text_span(number_member(sweep, "duration_us"), span));
 	line(out, "", "%lld SMP%s, %lld of them Set(), %lld retr%s, %lld failed", smps,
 	     text_plural(smps, "s"), number_member(sweep, "sets"), retries,
@@ -173,8 +174,7 @@ void print_routing(const json_t *routing, FILE *out)
 	if (!json_is_string(json_object_get(routing, "engine")))
 		line(out, "Routing", "none yet");
 	else if (unreached || looping)
-		line(out, "Routing",
-		     "%s; of all pairs of switch and LID %lld are not reached, %lld loop",
+		line(out, "Routing", "%s; %lld pairs of switch and LID are not reached, %lld loop",
 		     text_member(routing, "engine"), unreached, looping);
 	else
 		line(out, "Routing", "%s; every switch reaches every LID",
@@ -187,7 +187,7 @@ void print_routing(const json_t *routing, FILE *out)
 	}
 }
 
-/* What the store says against the configuration. */
+/* Prints run-time settings that override the configuration, or that are ignored. */
 static void print_settings(const json_t *settings, FILE *out)
 {
 	const json_t *setting;
@@ -198,7 +198,8 @@ static void print_settings(const json_t *settings, FILE *out)
 
 		line(out, i ? "" : "Run time",
 		     ignored ? "%s = %s, set at run time, is ignored: %s"
-			     : "%s = %s, and not as configured; weftctl %s ends that",
+			     : "%s = %s, set at run time; weftctl %s returns to the "
+			       "configuration",
 		     text_member(setting, "name"), text_member(setting, "value"),
 		     text_member(setting, ignored ? "ignored" : "clear"));
 	}
@@ -216,13 +217,13 @@ static void print_disabled(const json_t *ports, FILE *out)
 	}
 }
 
-static void print_left_out(const json_t *switches, FILE *out)
+static void print_unrouted(const json_t *switches, FILE *out)
 {
 	const json_t *sw;
 	size_t i;
 
 	json_array_foreach (switches, i, sw) {
-		line(out, i ? "" : "Left out", "%s \"%s\": %s", text_member(sw, "guid"),
+		line(out, i ? "" : "Unrouted", "%s \"%s\": %s", text_member(sw, "guid"),
 		     text_member(sw, "description"), text_member(sw, "why"));
 	}
 }
@@ -236,10 +237,10 @@ static void status_print_peers(const json_t *peers, FILE *out)
 	if (json_is_array(peers) && !json_array_size(peers))
 		line(out, "Peers", "none");
 	json_array_foreach (peers, i, peer) {
-		line(out, i ? "" : "Peers", "%s, LID %lld, priority %lld, %s, heard %s ago",
+		line(out, i ? "" : "Peers", "%s, LID %lld, priority %lld, %s, last seen %s ago",
 		     text_member(peer, "guid"), number_member(peer, "lid"),
 		     number_member(peer, "priority"), text_member(peer, "state"),
-		     text_span(1000 * number_member(peer, "heard_ms"), span));
+		     text_span(1000 * number_member(peer, "last_seen_ms"), span));
 	}
 }
 
@@ -263,13 +264,13 @@ static void print_store(const json_t *store, FILE *out)
 	     text_plural(records, "s"), number_member(store, "bytes"), when);
 }
 
-/* Members of one object that are numbers, with a word for each. */
+/* Members of one object that are numbers, with a label for each. */
 struct figure {
 	const char *member, *word;
 };
 
-/* "3 received, 2 answered"; with only_some, those that are 0 are left out, "none" stands for none.
- */
+/* Prints "3 received, 2 answered". With only_some, figures that are 0 are omitted, and "none" is
+ * printed if all are. */
 static void status_print_figures(const char *title, const json_t *object,
 				 const struct figure *figures, size_t count, bool only_some,
 				 FILE *out)
@@ -296,12 +297,12 @@ static const struct figure mad_figures[] = {
 	{"unmatched", "late or unmatched"},
 	{"malformed", "malformed"},
 	{"send_failed", "not sent"},
-	{"unhandled", "for nobody"},
+	{"unhandled", "without a handler"},
 };
 static const struct figure window_figures[] = {
 	{"under_way_max", "SMPs under way at most"},
 	{"retries", "sent again"},
-	{"failed", "given up"},
+	{"failed", "failed"},
 };
 static const struct figure administrator_figures[] = {
 	{"received", "received"},
@@ -314,20 +315,20 @@ static const struct figure report_figures[] = {
 	{"answered", "reports answered"},
 	{"failed", "not answered"},
 	{"lost", "lost"},
-	{"unsubscribed", "subscriptions ended for that"},
+	{"unsubscribed", "subscriptions ended without answers"},
 };
 static const struct figure trap_figures[] = {
 	{"received", "received"},
 	{"repressed", "repressed"},
-	{"mismatched", "not from the port that they name"},
-	{"untold", "not forwarded, above the rate of one port"},
+	{"mismatched", "from another port than the trap names"},
+	{"not_forwarded", "not forwarded, above the rate of one port"},
 };
 static const struct figure anomaly_figures[] = {
 	{"duplicate_guids", "duplicate GUIDs"},
 	{"self_links", "ports cabled to themselves"},
-	{"lid_conflicts", "LIDs that collided"},
-	{"lids_exhausted", "ports for which no LID was left"},
-	{"unresponsive", "not answering"},
+	{"lid_conflicts", "LID conflicts"},
+	{"lids_exhausted", "ports without a free LID"},
+	{"unresponsive", "without a response"},
 	{"malformed", "malformed answers"},
 	{"refused_values", "values refused by devices"},
 	{"store_degraded", "degraded store"},
@@ -373,7 +374,7 @@ static void print_smps(const json_t *smps, FILE *out)
 
 static void print_partitions_line(const json_t *partitions, FILE *out)
 {
-	long long foreign = number_member(partitions, "foreign_ports");
+	long long unmanaged = number_member(partitions, "unmanaged_ports");
 	long long in_file = number_member(partitions, "in_file");
 	long long made = number_member(partitions, "at_run_time");
 
@@ -382,13 +383,13 @@ static void print_partitions_line(const json_t *partitions, FILE *out)
 		     text_member(partitions, "source"), in_file, made);
 	else if (partitions)
 		line(out, "Partitions", "%s", text_member(partitions, "source"));
-	if (foreign)
+	if (unmanaged)
 		line(out, "",
-		     "%lld port%s had %lld P_Key%s that this configuration does not give, and "
-		     "lost them: docs/partitions.md",
-		     foreign, text_plural(foreign, "s"),
-		     number_member(partitions, "foreign_p_keys"),
-		     text_plural(number_member(partitions, "foreign_p_keys"), "s"));
+		     "%lld port%s lost %lld P_Key%s that the configuration does not assign: see "
+		     "docs/partitions.md",
+		     unmanaged, text_plural(unmanaged, "s"),
+		     number_member(partitions, "unmanaged_p_keys"),
+		     text_plural(number_member(partitions, "unmanaged_p_keys"), "s"));
 }
 
 void print_status(const json_t *data, FILE *out)
@@ -399,7 +400,7 @@ void print_status(const json_t *data, FILE *out)
 	print_counts(json_object_get(data, "counts"), out);
 	print_routing(json_object_get(data, "routing"), out);
 	print_settings(json_object_get(data, "settings"), out);
-	print_left_out(json_object_get(data, "left_out"), out);
+	print_unrouted(json_object_get(data, "unrouted"), out);
 	print_disabled(json_object_get(data, "disabled_ports"), out);
 	status_print_peers(json_object_get(data, "peers"), out);
 	print_partitions_line(json_object_get(data, "partitions"), out);

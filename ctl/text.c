@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Small pure functions between JSON and text; see the header. */
+/* Converts between JSON and text: pure functions. */
 #include "ctl/text.h"
 
 #include <limits.h>
@@ -64,7 +64,7 @@ void text_clean(char *text)
 			text += size;
 		} else {
 			*to++ = '?';
-			/* The rest of a control character is no second one. */
+			/* Skip the second byte of this control character. */
 			for (text++; (*text & 0xC0) == 0x80; text++)
 				continue;
 		}

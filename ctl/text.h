@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * From the daemon's JSON to words for people. Whatever is missing or of another type than expected
- * reads as empty, 0 or "-": another version of the daemon may know more, or less.
+ * Reads members of the daemon's JSON, and makes text of them. A member that is missing or has
+ * another type reads as empty, 0 or "-", because weftd may have another version.
  */
 #ifndef CTL_TEXT_H
 #define CTL_TEXT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fabric as a net, in other formats and against a plan (topology.h). */
+/* Exports the fabric in several formats, and compares it with a plan. */
 #include "ctl/handlers.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static uint8_t lmc_member(const json_t *object)
 	return lmc > 0 && lmc <= LMC_MAX ? (uint8_t)lmc : 0;
 }
 
-/* The ids that ibnetdiscover gives. */
+/* The ids as ibnetdiscover prints them. */
 static const struct {
 	const char *name;
 	enum node_type type;
@@ -55,7 +55,7 @@ static void add_end_ports(struct net_node *node, const json_t *ports)
 	}
 }
 
-/* by_guid: places in the net, plus 1. */
+/* by_guid has indexes in the net, plus 1. */
 static void topology_add_node(struct net *net, struct map *by_guid, const json_t *node)
 {
 	const char *type = text_member(node, "type");
@@ -200,7 +200,7 @@ static int read_plan(const char *path, struct net **plan, char error[CTL_ERROR_S
 static void add_difference(void *ctx, const char *kind, const char *text)
 {
 	json_t *list = ctx;
-	char *clean = mem_strdup(text); /* with names of a file, in any encoding */
+	char *clean = mem_strdup(text); /* names from a file may have any encoding */
 
 	text_clean(clean);
 	json_array_append_new(list, json_pack("{s:s,s:s}", "kind", kind, "text", clean));

@@ -68,7 +68,7 @@ text|config show||^sm_priority +reload +5 +0$
 json|config show||"name": "sm_priority"
 text|config check||^configuration ok; a reload would change no option$
 json|config check||"changes": \[\]
-text|config reload||^read again; no option changed, nor did the partition file$
+text|config reload||^configuration read again; no option changed, nor did the partition file$
 json|config reload||"changes": \[\]
 text|service list||^none$
 json|service list||^\[\]$
@@ -132,7 +132,7 @@ text|restore|saved.json|^[0-9]+ records, [0-9]+ changes? to what was there$
 json|restore|saved.json|"changed": 0
 text|completion|bash|^_weftctl\(\)
 json|completion|zsh|compdef weftctl
-text|ha handover|STANDBY|^manager STANDBY has the subnet now
+text|ha handover|STANDBY|^handover complete: manager STANDBY is MASTER
 json|ha handover|FIRST|"guid": "FIRST"
 END
 

@@ -51,9 +51,9 @@ refused() {
 reloads() {
 	equal "what has changed" "$(changes reload)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
 	equal "what waits" "$(changes reload)" "lmc 0 1 restart," || return 1
-	matches 'WARNING weftd: lmc waits for the next start' one.log || because "the log does not say what waits" || return 1
+	matches 'WARNING weftd: lmc takes effect after a restart' one.log || because "the log does not say what waits" || return 1
 	echo 'sm_priority = 5;' >"$conf"
-	says_of_reload '^read again; no option changed, nor did the partition file$'
+	says_of_reload '^configuration read again; no option changed, nor did the partition file$'
 }
 
 says_of_reload() {
@@ -64,12 +64,12 @@ says_of_reload() {
 reloads_partitions() {
 	printf 'sm_priority = 5;\npartition_config_file = "%s";\n' "$work/parts.conf" >"$conf"
 	echo 'Default=0x7fff: ALL=full;' >parts.conf
-	says_of_reload '^read again, and in force$' || return 1
-	says_of_reload '^read again; no option changed, nor did the partition file$' || return 1
+	says_of_reload '^configuration read again, and in force$' || return 1
+	says_of_reload '^configuration read again; no option changed, nor did the partition file$' || return 1
 	echo 'blue=0x0005: ALL=limited;' >>parts.conf
-	says_of_reload '^read again; no option changed$' && matches '^  the partition file changed: ' said.txt ||
+	says_of_reload '^configuration read again; no option changed$' && matches '^  the partition file changed: ' said.txt ||
 		because "it says: $(cat said.txt)" || return 1
-	says_of_reload '^read again; no option changed, nor did the partition file$'
+	says_of_reload '^configuration read again; no option changed, nor did the partition file$'
 }
 
 bad_file() {

@@ -97,7 +97,7 @@ restarted() {
 	stop daemon && start_weftd daemon host-0001 -o 'readonly_socket="*"' && wait_for 30 is_up daemon ||
 		because "weftd does not come back" || return 1
 	wait_for 10 ended second.txt || because "the follower outlives the daemon" || return 1
-	matches 'ended before it had answered' second.txt.err || because "it says: $(cat second.txt.err)" || return 1
+	matches 'closed the connection before its answer was complete' second.txt.err || because "it says: $(cat second.txt.err)" || return 1
 	last=$(last_number second.txt)
 	ctl daemon events --since "$last" >anew.txt
 	[ "$(numbers anew.txt | head -n 1)" -gt "$last" ] || because "numbers come again: $(head -n 1 anew.txt)" || return 1

@@ -252,7 +252,7 @@ gives() {
 	refused "$2" "run this command at the MASTER, 0x" handover || return 1
 	refused "$1" "is not a port GUID" handover 17 || return 1
 	refused "$1" "no subnet manager with GUID 0x0000000000000017 found; found: 0x[0-9a-f]* .STANDBY" handover 0x17 || return 1
-	"$BUILD/weftctl" -s "$1.run/control.sock" ha handover >ha.txt 2>&1 && matches 'has the subnet now' ha.txt ||
+	"$BUILD/weftctl" -s "$1.run/control.sock" ha handover >ha.txt 2>&1 && matches 'handover complete' ha.txt ||
 		because "ha handover says $(cat ha.txt)" || return 1
 	wait_for 30 is_up "$2" && wait_for 30 in_step "$2" ||
 		because "$2 is not MASTER with a standby: $(ctl "$2" ha status)" || return 1

@@ -195,7 +195,7 @@ commands() {
 	wait_for 10 stands_by_at host-0002 || because "opensm is $(state_at host-0002)" || return 1
 	ordered discover "$guid" "manager $guid is (DISCOVERING|STANDBY)" || return 1
 	wait_for 10 stands_by_at host-0002 || because "opensm is $(state_at host-0002)" || return 1
-	ordered handover "$guid" "manager $guid has the subnet now" || return 1
+	ordered handover "$guid" "handover complete: manager $guid is MASTER" || return 1
 	wait_for 30 is_master_at host-0002 || because "opensm is not MASTER: $(cat sminfo.txt)" || return 1
 	wait_for 10 stands_by_at host-0001 || because "weftd is $(state_at host-0001)" || return 1
 	logs_say opensm MASTER || return 1

@@ -88,7 +88,7 @@ plan() {
 
 engine() {
 	says 0 '^Routing     updn' route engine updn,minhop || return 1
-	matches '^This lasts, also over a restart' told.txt || because "$(cat told.txt)" || return 1
+	matches '^This setting survives a restart' told.txt || because "$(cat told.txt)" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
 	answers_json '$_->{routing}{engine}, $_->{summary}' 'minhop subnet up, routes recomputed' \
 		route engine minhop || return 1
@@ -107,7 +107,7 @@ engine_kept() {
 	start_weftd sm host-0001 -o 'routing=["ftree"]' -o sweep_interval=0 || return 1
 	wait_for 60 is_up sm || because "it does not come up: $(tail -n 1 sm.log)" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
-	says 0 '^Run time +routing = updn, and not as configured' status || return 1
+	says 0 '^Run time +routing = updn, set at run time' status || return 1
 	says 0 '"Value": ?"updn"' save -
 }
 

@@ -81,7 +81,7 @@ refused_at_start() {
 # What one manager left in the switches is what the next one takes from a dump of them.
 names_what_waits() {
 	printf 'lmc = 1;\n' >>weftd.conf
-	hang_up 'lmc waits for the next start' || return 1
+	hang_up 'lmc takes effect after a restart' || return 1
 	equal "LIDs that collided" "$(status daemon '$_->{anomalies}{lid_conflicts}')" 0
 }
 
@@ -100,7 +100,7 @@ check "a GUID that is not there is named" names_the_absent
 check "a bad file on SIGHUP: refused with its line, the old one stays" keeps_on_bad_file
 check "a file that has gone: refused, the old one stays" keeps_without_file
 check "another file on SIGHUP: the engine refuses, the chain goes on" takes_new_file
-check "an option that waits for the next start is named" names_what_waits
+check "an option that needs a restart is named" names_what_waits
 check "--check-config reads the files too" refused_at_start
 check "the engine file takes tables that were read back" takes_tables
 finish

@@ -37,13 +37,13 @@ typed_wrongly() {
 		stauts|unknown command "stauts"; did you mean "status".$
 		node lst|unknown command "node lst"; did you mean "node list".$
 		nodes list|unknown command "nodes list"; did you mean "node list".$
-		node|unknown command "node"; there is "node list", "node show"$
+		node|unknown command "node"; choose from "node list", "node show"$
 		partitons list|unknown command "partitons list"; did you mean "partition list".$
-		nodse|unknown command "nodse"; there is "node list", "node show"$
+		nodse|unknown command "nodse"; choose from "node list", "node show"$
 		show node leaf-01|unknown command "show node leaf-01"; did you mean "node show".$
 		partition ad|unknown command "partition ad"; did you mean "partition add".$
 		partition member ad|unknown command "partition member ad"; did you mean "partition member add".$
-		partition member|unknown command "partition member"; there is "partition member add", "partition member remove"$
+		partition member|unknown command "partition member"; choose from "partition member add", "partition member remove"$
 		nonsense|unknown command "nonsense"; --help lists the commands$
 		stauts --help|unknown command "stauts"; did you mean "status".$
 		status extra|unexpected "extra": weftctl status$
@@ -67,7 +67,7 @@ typed_wrongly() {
 # The socket
 
 nobody_there() {
-	says 3 "no weftd answers on $work/nothing: it does not run, or not there; -s or .WEFT_SOCKET names another" -s "$work/nothing" status &&
+	says 3 "no weftd answers on $work/nothing: it does not run, or uses another socket .set -s or .WEFT_SOCKET.$" -s "$work/nothing" status &&
 		says 3 "no weftd answers on $work/daemon.run/control.sock: it does not run" status
 }
 
@@ -106,7 +106,7 @@ answered() {
 }
 
 strange_replies() {
-	local speaks='what answers on fake.sock does not speak as weftd does; -s or' ended='weftd on fake.sock ended before it had answered'
+	local speaks='invalid answer on fake.sock: another program uses this socket' ended='weftd on fake.sock closed the connection before its answer was complete'
 
 	answered 1 "$speaks" $'HTTP/1.0 400 Bad Request\n' status &&
 		answered 1 "$speaks" $'{}\n' node list && answered 1 "$speaks" $'[1,2]\n' status && answered 1 "$speaks" $'\n' status &&
@@ -158,7 +158,7 @@ dies_while_followed() {
 	wait "${pids[follower]}"
 	status=$?
 	unset "pids[follower]"
-	equal "the exit status" $status 1 && one_line "weftd on $WEFT_SOCKET ended before it had answered, or dropped us"
+	equal "the exit status" $status 1 && one_line "weftd on $WEFT_SOCKET closed the connection before its answer was complete: it ended, or"
 }
 
 has_asked() {
@@ -178,7 +178,7 @@ before_reply() {
 	wait "${pids[asker]}"
 	status=$?
 	unset "pids[asker]"
-	equal "the exit status of weftctl $*" $status 1 && one_line "weftd on $WEFT_SOCKET ended before it had answered" || return 1
+	equal "the exit status of weftctl $*" $status 1 && one_line "weftd on $WEFT_SOCKET closed the connection before its answer was complete" || return 1
 	[ ! -s out.txt ] || because "weftctl $* says for all that: $(head -n 2 out.txt)"
 }
 
@@ -265,7 +265,7 @@ columns_refused() {
 		equal "the status of weftctl $words" $? 2 || return 1
 		equal "what weftctl $words says" "$(cat said.txt)" "weftctl: $wanted" || return 1
 	done <<'END'
-log level -o LEVELS|no column "LEVELS"; there are COMPONENT, LEVEL
+log level -o LEVELS|no column "LEVELS"; the columns are COMPONENT, LEVEL
 status -o LID|-o is for lists: "status" prints no list
 perf errors --noheadings|--noheadings is for lists: "perf errors" prints no list
 --json node list -o LID|-o and --json exclude each other

@@ -77,8 +77,8 @@ static const struct {
 	 "{\"command\":\"route show\",\"dst\":\"h2\",\"sl\":\"3\",\"src\":\"h1\"}", ""},
 	{"route check", "{\"command\":\"route check\"}", ""},
 	{"log level debug", "{\"command\":\"log level\",\"level\":\"debug\"}", ""},
-	{"log level sm debug", "{\"command\":\"log level\",\"level\":\"debug\",\"room\":\"sm\"}",
-	 ""},
+	{"log level sm debug",
+	 "{\"command\":\"log level\",\"component\":\"sm\",\"level\":\"debug\"}", ""},
 	{"log level", "{\"command\":\"log level\"}", ""},
 	{"log level sm", NULL,
 	 "\"sm\" is not a level: emerg, alert, crit, err, warning, notice, info, "
@@ -100,36 +100,37 @@ static const struct {
 	 ""},
 	{"topology check plan.net", "{\"command\":\"topology export\",\"file\":\"plan.net\"}", ""},
 
-	{"", NULL, "which command? --help lists them"},
+	{"", NULL, "no command given; --help lists the commands"},
 	{"stauts", NULL, "unknown command \"stauts\"; did you mean \"status\"?"},
 	{"nodes list", NULL, "unknown command \"nodes list\"; did you mean \"node list\"?"},
 	{"swep heavy", NULL, "unknown command \"swep heavy\"; did you mean \"sweep\"?"},
-	{"node", NULL, "unknown command \"node\"; there is \"node list\", \"node show\""},
+	{"node", NULL, "unknown command \"node\"; choose from \"node list\", \"node show\""},
 	{"topology", NULL,
-	 "unknown command \"topology\"; there is \"topology export\", \"topology check\""},
+	 "unknown command \"topology\"; choose from \"topology export\", \"topology check\""},
 	{"route dumb x", NULL, "unknown command \"route dumb x\"; did you mean \"route dump\"?"},
 	{"partition member ad", NULL,
 	 "unknown command \"partition member ad\"; did you mean \"partition member add\"?"},
 	{"partition membr add 5 6", NULL,
 	 "unknown command \"partition membr add\"; did you mean \"partition member add\"?"},
 	{"partition member", NULL,
-	 "unknown command \"partition member\"; there is \"partition member add\", "
+	 "unknown command \"partition member\"; choose from \"partition member add\", "
 	 "\"partition member remove\""},
 	{"partition", NULL,
-	 "unknown command \"partition\"; there is \"partition list\", \"partition show\", "
+	 "unknown command \"partition\"; choose from \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition member add\", "
 	 "\"partition member remove\", \"partition check\", \"partition accept\""},
 	{"partition create", NULL,
-	 "unknown command \"partition create\"; there is \"partition list\", \"partition show\", "
+	 "unknown command \"partition create\"; choose from \"partition list\", \"partition "
+	 "show\", "
 	 "\"partition add\", \"partition remove\", \"partition member add\", "
 	 "\"partition member remove\", \"partition check\", \"partition accept\""},
 	{"partition create 0x8001", NULL,
-	 "unknown command \"partition create 0x8001\"; there is \"partition list\", "
+	 "unknown command \"partition create 0x8001\"; choose from \"partition list\", "
 	 "\"partition show\", \"partition add\", \"partition remove\", "
 	 "\"partition member add\", \"partition member remove\", \"partition check\", \"partition "
 	 "accept\""},
 	{"config set lmc=1", NULL,
-	 "unknown command \"config set lmc=1\"; there is \"config show\", \"config check\", "
+	 "unknown command \"config set lmc=1\"; choose from \"config show\", \"config check\", "
 	 "\"config reload\""},
 	{"nothing of this", NULL, "unknown command \"nothing of this\"; --help lists the commands"},
 	{"reboot", NULL, "unknown command \"reboot\"; --help lists the commands"},
@@ -144,9 +145,9 @@ static const struct {
 	 "unknown command \"add partition member\"; did you mean \"partition member add\"?"},
 	{"partitons list", NULL,
 	 "unknown command \"partitons list\"; did you mean \"partition list\"?"},
-	{"nodse", NULL, "unknown command \"nodse\"; there is \"node list\", \"node show\""},
+	{"nodse", NULL, "unknown command \"nodse\"; choose from \"node list\", \"node show\""},
 	{"toplogy now", NULL,
-	 "unknown command \"toplogy now\"; there is \"topology export\", \"topology check\""},
+	 "unknown command \"toplogy now\"; choose from \"topology export\", \"topology check\""},
 	{"member partition add", NULL,
 	 "unknown command \"member partition add\"; --help lists the commands"},
 	{"show", NULL, "unknown command \"show\"; --help lists the commands"},
@@ -171,7 +172,7 @@ static const struct {
 	{"route show", NULL, "SRC is missing: weftctl route show SRC DST [--sl N]"},
 	{"route show h1", NULL, "DST is missing: weftctl route show SRC DST [--sl N]"},
 	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST [--sl N]"},
-	{"route show h\xff h2", NULL, "SRC is no UTF-8 text"},
+	{"route show h\xff h2", NULL, "SRC is not UTF-8"},
 	{"route show h1 h2 --sl", NULL, "--sl needs a value: weftctl route show SRC DST [--sl N]"},
 	{"route check --sl 3", NULL, "unexpected \"--sl\": weftctl route check"},
 	{"route plan", NULL, "--engine is missing: weftctl route plan --engine NAME"},
@@ -271,7 +272,7 @@ static const struct {
 	{"status", print_status,
 	 "{\"role\":\"MASTER\",\"priority\":3,\"guid\":\"0x0002c90300000001\",\"lid\":1,"
 	 "\"state\":\"subnet up\",\"ca\":\"mlx5_0\",\"port\":1,"
-	 "\"sweep\":{\"number\":3,\"kind\":\"full\",\"reason\":\"start\",\"started_s\":1767323045,"
+	 "\"sweep\":{\"number\":3,\"kind\":\"heavy\",\"reason\":\"start\",\"started_s\":1767323045,"
 	 "\"duration_us\":1234567,\"phases\":[{\"name\":\"discover\",\"us\":400},"
 	 "{\"name\":\"routing\",\"us\":52300}],\"smps\":8123,\"sets\":400,\"retries\":1,"
 	 "\"failed\":2},"
@@ -280,8 +281,8 @@ static const struct {
 	 "\"routing\":{\"engine\":\"minhop\",\"tried\":[{\"engine\":\"ftree\",\"why\":\"no tree\"},"
 	 "{\"engine\":\"minhop\",\"why\":\"\"}],\"unreached\":0,\"looping\":0},"
 	 "\"peers\":[{\"guid\":\"0x0002c90300000002\",\"lid\":5,\"priority\":3,"
-	 "\"state\":\"STANDBY\",\"heard_ms\":20},{\"guid\":\"0x0002c90300000003\",\"lid\":6,"
-	 "\"priority\":0,\"state\":\"NOTACTIVE\",\"heard_ms\":1500}],"
+	 "\"state\":\"STANDBY\",\"last_seen_ms\":20},{\"guid\":\"0x0002c90300000003\",\"lid\":6,"
+	 "\"priority\":0,\"state\":\"NOTACTIVE\",\"last_seen_ms\":1500}],"
 	 "\"smps\":[{\"method\":\"Get\",\"attribute\":\"NodeInfo\",\"sent\":1000,"
 	 "\"received\":999,\"timed_out\":1},{\"method\":\"Set\","
 	 "\"attribute\":\"LinearForwardingTable\",\"sent\":40,\"received\":40,\"timed_out\":0}],"
@@ -289,7 +290,7 @@ static const struct {
 	 "\"send_failed\":6,\"unhandled\":7},\"window\":{\"under_way_max\":64,\"retries\":2,"
 	 "\"failed\":1},"
 	 "\"sa\":{\"received\":10,\"answered\":8,\"refused\":1,\"dropped\":1},"
-	 "\"traps\":{\"received\":3,\"repressed\":3,\"mismatched\":2,\"untold\":1},"
+	 "\"traps\":{\"received\":3,\"repressed\":3,\"mismatched\":2,\"not_forwarded\":1},"
 	 "\"anomalies\":{\"duplicate_guids\":0,\"self_links\":1,\"lid_conflicts\":0,"
 	 "\"unresponsive\":2,\"refused_values\":0},\"log\":{\"lines\":5},\"new\":[{}]}",
 	 "Manager     MASTER, priority 3, on mlx5_0 port 1\n"
@@ -301,15 +302,15 @@ static const struct {
 	 "            2592 of 2600 ports active, highest LID 700\n"
 	 "Routing     minhop; every switch reaches every LID\n"
 	 "            not ftree: no tree\n"
-	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY, heard 20.0 ms ago\n"
-	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE, heard 1.50 s ago\n"
-	 "Anomalies   1 ports cabled to themselves, 2 not answering\n"
-	 "Traps       3 received, 3 repressed, 2 not from the port that they name, "
+	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY, last seen 20.0 ms ago\n"
+	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE, last seen 1.50 s ago\n"
+	 "Anomalies   1 ports cabled to themselves, 2 without a response\n"
+	 "Traps       3 received, 3 repressed, 2 from another port than the trap names, "
 	 "1 not forwarded, above the rate of one port\n"
 	 "SA requests 10 received, 8 answered, 1 refused, 1 dropped\n"
-	 "Window      64 SMPs under way at most, 2 sent again, 1 given up\n"
+	 "Window      64 SMPs under way at most, 2 sent again, 1 failed\n"
 	 "MADs        1 sent, 2 received, 3 timed out, 4 late or unmatched, 5 malformed, "
-	 "6 not sent, 7 for nobody\n"
+	 "6 not sent, 7 without a handler\n"
 	 "Phases      discover 400 us, routing 52.3 ms\n"
 	 "\n"
 	 "MAD                        SENT RECEIVED TIMED-OUT\n"
@@ -335,7 +336,7 @@ static const struct {
 	 "{\"role\":\"MASTER\",\"listen\":\"\",\"durability\":\"local\",\"acknowledged_by\":"
 	 "\"local\",\"master\":null,\"peers\":[],\"standbys\":[]}",
 	 "Role        MASTER\n"
-	 "Listens     no: nobody can follow this manager\n"
+	 "Listens     no: standbys cannot follow this manager\n"
 	 "Durability  local\n"
 	 "Standbys    none\n"},
 	{"a master whose standby is at rest", print_ha,
@@ -343,22 +344,22 @@ static const struct {
 	 "\"acknowledged_by\":\"local\",\"refused\":{\"connections\":7,\"standbys\":0,"
 	 "\"masters\":1},\"master\":null,\"peers\":[],\"standbys\":[{\"guid\":"
 	 "\"0x0002c90300000003\",\"address\":\"10.0.0.2:9\",\"role\":\"NOTACTIVE\",\"state\":"
-	 "\"in step\",\"lag\":0,\"tables\":2,\"heard_ms\":2,\"store\":\"ok\"}]}",
+	 "\"in sync\",\"lag\":0,\"tables\":2,\"last_seen_ms\":2,\"store\":\"ok\"}]}",
 	 "Role        MASTER\n"
 	 "Listens     10.0.0.1\n"
 	 "Durability  local\n"
 	 "Refused     7 connections, 0 standbys, 1 masters\n"
 	 "\n"
 	 "STANDBY            ADDRESS    ROLE      STATE   LAG TABLES  LAST-SEEN STORE\n"
-	 "0x0002c90300000003 10.0.0.2:9 NOTACTIVE in step   0      2 2.0 ms ago ok\n"},
+	 "0x0002c90300000003 10.0.0.2:9 NOTACTIVE in sync   0      2 2.0 ms ago ok\n"},
 	{"status of partitions", print_status,
 	 "{\"partitions\":{\"source\":\"no file\",\"in_file\":0,\"at_run_time\":1,"
-	 "\"foreign_ports\":1,\"foreign_p_keys\":2}}",
+	 "\"unmanaged_ports\":1,\"unmanaged_p_keys\":2}}",
 	 "Manager     -, priority 0, on - port 0\n"
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
 	 "Partitions  no file; 0 in the file, 1 made at run time\n"
-	 "            1 port had 2 P_Keys that this configuration does not give, and lost them: "
+	 "            1 port lost 2 P_Keys that the configuration does not assign: see "
 	 "docs/partitions.md\n"},
 	{"status with many phases", print_status,
 	 "{\"sweep\":{\"number\":1,\"phases\":[{\"name\":\"discover\",\"us\":1000},"
@@ -377,7 +378,7 @@ static const struct {
 	 "Manager     -, priority 0, on - port 0\n"
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
-	 "Routing     minhop; of all pairs of switch and LID 4 are not reached, 2 loop\n"},
+	 "Routing     minhop; 4 pairs of switch and LID are not reached, 2 loop\n"},
 	{"status with settings", print_status,
 	 "{\"settings\":[{\"name\":\"routing\",\"value\":\"updn\",\"clear\":\"route engine "
 	 "default\"},"
@@ -385,22 +386,22 @@ static const struct {
 	 "Manager     -, priority 0, on - port 0\n"
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
-	 "Run time    routing = updn, and not as configured; weftctl route engine default ends "
-	 "that\n"
+	 "Run time    routing = updn, set at run time; weftctl route engine default returns to the "
+	 "configuration\n"
 	 "            x = y, set at run time, is ignored: no such y\n"},
 	{"status with a switch left out", print_status,
-	 "{\"left_out\":[{\"guid\":\"0x1\",\"description\":\"S 1\",\"why\":\"because\"}]}",
+	 "{\"unrouted\":[{\"guid\":\"0x1\",\"description\":\"S 1\",\"why\":\"because\"}]}",
 	 "Manager     -, priority 0, on - port 0\n"
 	 "            GUID -, LID 0\n"
 	 "Subnet      -\n"
-	 "Left out    0x1 \"S 1\": because\n"},
+	 "Unrouted    0x1 \"S 1\": because\n"},
 	{"a partition that is made", print_partition_added,
 	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},\"ports\":[]}",
 	 "0x0005 is made; it has no members yet\n"},
 	{"the default partition that is made", print_partition_added,
 	 "{\"p_key\":32767,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},"
 	 "\"ports\":[]}",
-	 "0x7fff is made; whoever is not named in it is a limited member\n"},
+	 "0x7fff is made; a port that it does not name is a limited member\n"},
 	{"a partition that had members before", print_partition_added,
 	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{\"absent\":1},"
 	 "\"ports\":[]}",
@@ -420,9 +421,9 @@ static const struct {
 	 "  not durable yet: the store has not confirmed it, and a restart may undo it; see "
 	 "weftctl "
 	 "status\n"
-	 "  2 ports have not acknowledged it yet, and will be asked again; see weftctl partition "
+	 "  2 ports have not acknowledged it yet; weftd tries again; see weftctl partition "
 	 "show 0x0005\n"
-	 "  the SA does not answer by it yet\n"
+	 "  the SA does not use it yet\n"
 	 "GUID MEMBERSHIP SOURCE   STATUS PORT NODE\n"
 	 "0x1  full       run time wanted    1 h1\n"},
 	{"sweep that found something", print_sweep,
@@ -437,13 +438,13 @@ static const struct {
 	 "on "
 	 "1 switch\n"},
 	{"sweep that found and wrote", print_sweep,
-	 "{\"kind\":\"full\",\"fabric_changed\":true,\"duration_us\":999,\"smps\":30,\"sets\":3,"
+	 "{\"kind\":\"heavy\",\"fabric_changed\":true,\"duration_us\":999,\"smps\":30,\"sets\":3,"
 	 "\"blocks_set\":1,\"switches_set\":2}",
 	 "heavy sweep in 999 us: 30 SMPs, 3 of them Set(); the fabric changed; 1 block of "
 	 "forwarding "
 	 "tables written on 2 switches\n"},
 	{"sweep that found nothing", print_sweep,
-	 "{\"kind\":\"full\",\"changed\":false,\"duration_us\":999,\"smps\":300,\"sets\":0}",
+	 "{\"kind\":\"heavy\",\"changed\":false,\"duration_us\":999,\"smps\":300,\"sets\":0}",
 	 "heavy sweep in 999 us: 300 SMPs, 0 of them Set(); nothing changed\n"},
 	{"a route to itself", print_route,
 	 "{\"src\":{\"description\":\"a\",\"lid\":5,\"guid\":\"0x1\"},"
@@ -476,17 +477,18 @@ static const struct {
 	 "\"disconnected\":10,\"unknown_blocks\":1,\"num_islands\":3,"
 	 "\"islands\":[{\"first\":{\"description\":\"a\"},\"switches\":5,\"hosts\":8}],"
 	 "\"credit\":{\"channels\":16,\"loops\":6,\"vl\":2,\"length\":6,"
-	 "\"circle\":[{\"description\":\"a\",\"port\":3},{\"description\":\"b\",\"port\":4}]}}",
+	 "\"loop\":[{\"description\":\"a\",\"port\":3},{\"description\":\"b\",\"port\":4}]}}",
 	 "Routes of minhop on 6 switches, 8 end ports\n"
-	 "Not known what 1 block of tables holds: being written, or unanswered\n"
+	 "Unknown contents of 1 block of tables: a write is in progress, or the switch did not "
+	 "answer\n"
 	 "Reached: 69 of 84 pairs of switch and LID\n"
-	 "Not reached, though there are links: 2, LID 7 from a for one\n"
-	 "In a circle: 3, LID 9 from 0x2 for one\n"
-	 "Islands: the fabric is in 3 pieces without a link between them; 10 pairs of switch and "
+	 "Not reached although linked: 2, for example LID 7 from a\n"
+	 "In a loop: 3, for example LID 9 from 0x2\n"
+	 "Islands: the fabric has 3 parts without a link between them; 10 pairs of switch and "
 	 "LID cannot reach each other\n"
-	 "  that of a: 5 switches, 8 ports of hosts\n"
+	 "  part with a: 5 switches, 8 ports of hosts\n"
 	 "  and 2 more\n"
-	 "Credit loops: 6 of 16 channels can wait for themselves; a circle of 6 on VL 2:\n"
+	 "Credit loops: 6 of 16 channels are in a loop; example with 6 channels on VL 2:\n"
 	 "  a port 3\n"
 	 "  b port 4\n"
 	 "  ...\n"},
@@ -502,7 +504,7 @@ static const struct {
 	 "Planned: ftree; nothing is programmed\n"
 	 "Reached: 84 of 84 pairs of switch and LID\n"
 	 "Credit loops: none, of 16 channels\n"
-	 "To change over: 5 entries in 4 blocks of 3 switches; 2 ways from a switch with hosts to "
+	 "Changes: 5 entries in 4 blocks of 3 switches; 2 paths from a switch with hosts to "
 	 "a LID differ\n"
 	 "\n"
 	 "QUALITY                                   NOW PLANNED\n"
@@ -518,7 +520,7 @@ static const struct {
 	 "            fullest link, 95 of 100         0       0\n"
 	 "            fullest link, median            0       0\n"
 	 "bisection:  share of a link, mean       0.500   1.000\n"
-	 "length:     paths longer than need be       0       0\n"},
+	 "length:     paths longer than necessary     0       0\n"},
 	{"other engines", print_route_engine,
 	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":4,\"changed\":false,"
 	 "\"summary\":\"subnet "
@@ -528,7 +530,7 @@ static const struct {
 	 "subnet up\n"
 	 "Routing     updn; every switch reaches every LID\n"
 	 "            not ftree: no tree\n"
-	 "This lasts, also over a restart, until weftctl route engine default.\n"},
+	 "This setting survives a restart. weftctl route engine default ends it.\n"},
 	{"engines of the configuration", print_route_engine,
 	 "{\"kind\":\"light\",\"duration_us\":2000,\"smps\":30,\"sets\":0,\"changed\":false,"
 	 "\"summary\":\"subnet up\",\"at_run_time\":false}",
@@ -538,15 +540,15 @@ static const struct {
 	{"a reload", print_reloaded,
 	 "{\"changes\":[{\"name\":\"lmc\",\"now\":\"0\",\"next\":\"1\",\"effect\":\"restart\"},"
 	 "{\"name\":\"sm_priority\",\"now\":\"0\",\"next\":\"5\",\"effect\":\"reload\"}]}",
-	 "read again, and in force\n"
-	 "  lmc: 0 -> 1 (waits for the next start of weftd)\n"
+	 "configuration read again, and in force\n"
+	 "  lmc: 0 -> 1 (takes effect after a restart of weftd)\n"
 	 "  sm_priority: 0 -> 5\n"},
 	{"a reload of the same", print_reloaded, "{\"changes\":[],\"partitions_changed\":false}",
-	 "read again; no option changed, nor did the partition file\n"},
+	 "configuration read again; no option changed, nor did the partition file\n"},
 	{"a reload with other partitions", print_reloaded,
 	 "{\"changes\":[],\"partitions_changed\":true}",
-	 "read again; no option changed\n"
-	 "  the partition file changed: weftctl events tells what\n"},
+	 "configuration read again; no option changed\n"
+	 "  the partition file changed: see weftctl events\n"},
 	{"a port that is enabled already", print_port_change,
 	 "{\"unchanged\":true,\"disabled\":false}",
 	 "the port is enabled already: nothing was written\n"},
@@ -597,7 +599,7 @@ static const struct {
 	 "  MTUCap            4096\n"
 	 "  enforces P_Keys   in and out\n"},
 	{"a port of a switch that is away", print_port_change, "{\"absent\":true}",
-	 "the switch is not there; its port is not kept disabled any more\n"},
+	 "the switch is not present; its port will be enabled when the switch is\n"},
 	{"an event", print_event,
 	 "{\"number\":17,\"time_s\":1767323045,\"kind\":\"link\",\"text\":\"link down\","
 	 "\"node\":\"leaf\\u001b\",\"node_guid\":\"0x1\",\"port\":3,\"port_guid\":\"0x2\","
@@ -831,13 +833,14 @@ static void test_columns(void)
 		{"GUID", "[]", false, "none\n"},
 		{"GUID", "[]", true, ""},
 		{"GUIDS", rows, false,
-		 "no column \"GUIDS\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		 "no column \"GUIDS\"; the columns are GUID, TYPE, LID, PORTS, ACTIVE, "
+		 "DESCRIPTION"},
 		{"", rows, false,
-		 "no column \"\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		 "no column \"\"; the columns are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
 		{"LID,", rows, false,
-		 "no column \"\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		 "no column \"\"; the columns are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
 		{"LID,LI", rows, false,
-		 "no column \"LI\"; there are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
+		 "no column \"LI\"; the columns are GUID, TYPE, LID, PORTS, ACTIVE, DESCRIPTION"},
 		{"LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID,LID", rows, false,
 		 "more than 15 columns"},
 	};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The queue of requests (admission.h). What is known of a port that has asked is its account, in an
- * array; its struct exists only while it has a request in the queue.
+ * The queue of requests. The accounts of all ports are in an array; the struct of a port exists
+ * only while it has a request in the queue.
  *
- * Work is counted in candidates that were looked at, not in time, so that a simulation with a
- * virtual clock slices as the daemon does; some thousand candidates are a millisecond. A turn of
- * the loop has few slices, so that no answer holds up the loop or another client.
+ * Work is counted in candidates that are examined, not in time, so that a simulation with a virtual
+ * clock makes the same slices as weftd. Some thousand candidates take a millisecond. A turn of the
+ * loop has few slices, so that no answer delays the loop or another client.
  *
- * The kernel does not tell when the other side has acknowledged a long answer and its memory is
- * free. It is presumed to send DRAIN_BYTES_PER_US, far less than any link; a client that is gone
- * holds its table for some seconds more.
+ * The kernel does not report when the client has acknowledged a long answer and its memory is free.
+ * The estimate is DRAIN_BYTES_PER_US, far less than any link; the table of a client that has gone
+ * counts for some seconds more.
  */
 #include "sa/admission.h"
 
@@ -24,8 +24,8 @@ enum {
 	ANSWERS_IN_TURN = 64,
 	SLICE_CANDIDATES = 256,
 	TURN_CANDIDATES = 1024, /* of all slices in one turn of the loop */
-	BURST_US = 10000,	/* so far ahead a port may be with its requests */
-	RETRY_US = 10000,	/* when it is shut, or no work can begin */
+	BURST_US = 10000,	/* how far a port may be ahead with its requests */
+	RETRY_US = 10000,	/* while the owner is shut, or no work can begin */
 	DRAIN_BYTES_PER_US = 64,
 	LIDS = UINT16_MAX + 1,
 };
@@ -44,7 +44,7 @@ static const enum admission_wait wait_of[ADMITTED_STATES] = {
 	[ADMITTED_DURABLE] = ADMISSION_STORE,
 };
 
-/* A request as it came. */
+/* A copy of a request. */
 struct unopened {
 	struct admitted admitted;
 	uint64_t since_us;
@@ -59,10 +59,10 @@ struct admission_port { /* with a request in the queue */
 	struct list link; /* in turns, while any is unopened */
 	struct list unopened;
 	size_t unopened_bytes;
-	bool is_working; /* at one of its answers, the others wait */
+	bool is_working; /* at one of its answers; its others wait */
 };
 
-/* The times up to which a port has paid for its requests, and for its answers. */
+/* The times up to which a port has paid for its requests and its answers. */
 struct account {
 	uint64_t requests_us, answers_us;
 };
@@ -71,16 +71,16 @@ struct admission {
 	struct loop *loop;
 	struct registry *registry;
 	struct admission_owner owner;
-	struct map requests; /* request_hash() -> the admitted with it */
+	struct map requests; /* request_hash() -> the request with this hash */
 	struct map ports;    /* base LID -> admission_port */
 	struct account *accounts;
 	size_t count[ADMISSION_WAITS];
-	struct list turns; /* ports with unopened requests, whose turn is next first */
+	struct list turns; /* ports with unopened requests; the first has the next turn */
 	size_t unopened_bytes;
-	struct list states[ADMITTED_STATES]; /* but of ADMITTED_TURN */
-	uint64_t working_bytes;		     /* set aside for all that is being made */
+	struct list states[ADMITTED_STATES]; /* all but ADMITTED_TURN */
+	uint64_t working_bytes;		     /* reserved for all answers in work */
 	bool large_is_working;
-	uint64_t sent_bytes, sent_us; /* presumed to be in the kernel, and when */
+	uint64_t sent_bytes, sent_us; /* estimate of what the kernel holds, and its time */
 	struct loop_deferred turn;
 	struct loop_timer retry;
 };
@@ -111,7 +111,7 @@ bool admission_owes(const struct admission *admission, lid_t base_lid)
 				ADMISSION_DEBT_US);
 }
 
-/* Charges a request; false when the port has to wait for its next. */
+/* Charges a request; false if the port must wait with its next one. */
 static bool admission_has_share(struct admission *admission, lid_t base_lid, uint32_t rate)
 {
 	uint64_t *paid_us = &admission->accounts[base_lid].requests_us;
@@ -143,7 +143,7 @@ void admission_charge_bytes(struct admission *admission, lid_t base_lid, size_t 
 		       bytes / ADMISSION_BYTES_PER_US);
 }
 
-/* Who is in the queue */
+/* Requests in the queue */
 
 static uint64_t request_hash(const struct mad_addr *from, const struct mad_header *header)
 {
@@ -265,7 +265,7 @@ static void admission_remove(struct admission *admission, struct admitted *admit
 	free(port);
 }
 
-/* Their turn */
+/* Turns */
 
 static void unopened_remove(struct admission *admission, struct unopened *unopened)
 {
@@ -282,7 +282,7 @@ static struct unopened *unopened_first(struct admission *admission)
 	return container_of(port->unopened.next, struct unopened, admitted.link);
 }
 
-/* The next port's next request passes. */
+/* Passes the next request of the next port. */
 static void admission_pass(struct admission *admission)
 {
 	const struct admission_owner *owner = &admission->owner;
@@ -297,7 +297,7 @@ static void admission_pass(struct admission *admission)
 	free(unopened);
 }
 
-/* False when none may pass for now. */
+/* False if no request may pass now. */
 static bool admission_pass_some(struct admission *admission)
 {
 	if (!admission->count[ADMISSION_TURN] || admission->owner.is_shut(admission->owner.ctx))
@@ -346,8 +346,8 @@ enum verdict admission_judge(struct admission *admission, uint32_t rate, lid_t b
 
 /* Work */
 
-/* The first that waits of those whose port has no other at work and does not owe; NULL: there is
- * none. A large one steps aside for as long as another is made. */
+/* The first waiting answer of a port that has no other answer in work and does not owe; NULL if
+ * there is none. A large answer is skipped while another large one is made. */
 static struct admitted *admission_next_work(const struct admission *admission)
 {
 	list_for_each (item, &admission->states[ADMITTED_WAITING]) {
@@ -361,8 +361,8 @@ static struct admitted *admission_next_work(const struct admission *admission)
 	return NULL;
 }
 
-/* The next one begins when there is room for all of its answer. Those behind it wait for it, small
- * as they may be: else one that needs much would wait for ever. */
+/* Begins the next answer when there is memory for all of it. Smaller answers behind it wait too;
+ * otherwise a large one could wait forever. */
 static void admission_begin_work(struct admission *admission)
 {
 	struct admitted *admitted;
@@ -381,7 +381,7 @@ static void admission_begin_work(struct admission *admission)
 	}
 }
 
-/* False when no work can begin for now. */
+/* False if no work can begin now. */
 static bool admission_work_some(struct admission *admission)
 {
 	struct list *working = &admission->states[ADMITTED_WORKING];
@@ -399,7 +399,8 @@ static bool admission_work_some(struct admission *admission)
 		admission_remove(admission, admitted);
 		admission->owner.done(admission->owner.ctx, admitted);
 	}
-	admission_begin_work(admission); /* what has just ended may have been in its way */
+	admission_begin_work(
+		admission); /* the answer that has just ended may have blocked others */
 	return !list_empty(working);
 }
 
@@ -416,7 +417,7 @@ static void admission_durable(void *ctx)
 	loop_defer(&admission->turn);
 }
 
-/* Many become durable at once. */
+/* Many changes become durable at once. */
 static bool admission_answer_some(struct admission *admission)
 {
 	struct list *durable = &admission->states[ADMITTED_DURABLE];
@@ -444,7 +445,7 @@ void admission_enter(struct admission *admission, lid_t base_lid, enum admission
 	registry_wait(admission->registry, &admitted->waiter);
 }
 
-/* The whole */
+/* Life */
 
 static void admission_turn(void *arg)
 {

@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * GUIDInfoRecord, one block of eight GUIDs of a port, which are told by tables.c and changed here.
- * The component mask says which of the eight a Set or Delete is about. LID and BlockNum must be
- * given, else INSUFFICIENT_COMPONENTS; a block beyond GUIDCap is REQ_INVALID. Only the port itself
- * and a client with the SA_Key may change its GUIDs, others are told DENIED. The first GUID of all
- * is the port's own: it is passed over, and the answer tells it.
+ * Set and Delete of GUIDInfoRecord, a block of eight GUIDs of a port; tables.c answers Get. The
+ * component mask selects some of the eight GUIDs. LID and BlockNum are required, otherwise the
+ * status is INSUFFICIENT_COMPONENTS; a block beyond GUIDCap is REQ_INVALID. Only the port itself
+ * and a client with the SA_Key may change its GUIDs; other requests are DENIED. The first GUID of
+ * block 0 is the port GUID: a request cannot change it, and the answer contains it.
  *
- * A status is for a request that is wrong as such. Each GUID of it is judged by itself: what cannot
- * be set or deleted is declined, the others are, and the status is OK. The answer has in each place
- * what is registered there now, or 0. So does OpenSM (osm_sa_guidinfo_record.c, set_guidinfo()),
- * and Linux's mlx4 compares place by place what it wanted with what the answer to a Set has
- * (alias_GUID.c, aliasguid_query_handler()): after a status it would only ask for the same block
- * again, and no virtual function of the block would come up. Of the answer to a Delete it looks at
- * the status alone, and asks again only after a status. A virtual function's groups are left at
- * about the same time, so a Delete of a GUID that is still a member is DENIED as a whole, as OpenSM
- * does (del_guidinfo()). A request that is DENIED counts each GUID that it is about.
+ * A status other than OK means that the whole request is wrong. Otherwise each GUID is checked
+ * separately: the valid ones are set or deleted, the others declined, and the status is OK. The
+ * answer has the registered GUID in each place, or 0. OpenSM does the same
+ * (osm_sa_guidinfo_record.c, set_guidinfo()). Linux's mlx4 compares each place of the answer to a
+ * Set with its request (alias_GUID.c, aliasguid_query_handler()). After a status it would only
+ * repeat the same block, and no virtual function of the block would come up. For a Delete, mlx4
+ * uses only the status, and repeats the request only after an error. A virtual function leaves its
+ * groups at about the same time, so a Delete of a GUID that is still a member is DENIED as a whole,
+ * as in OpenSM (del_guidinfo()). A DENIED request counts each GUID that it selects.
  *
- * A request is trusted as to a GUID if it carries the SA_Key and that is not the default, or if
- * alias_guids allows the port this GUID. Any other request is judged by what its port may know: a
- * full member of the default partition can see every port, so that a refusal tells it nothing; it
- * may have any GUID that belongs to no other port and is named in no partition. From all others
- * each GUID that the port does not have already is declined in the same way, whether it exists or
- * not.
+ * A request is trusted for a GUID if it has an SA_Key that is not the default, or if alias_guids
+ * allows the port this GUID. For any other request the rule depends on what its port may know. A
+ * full member of the default partition can see every port, so a refusal reveals nothing: it may
+ * have any GUID that belongs to no other port and is named in no partition. For other ports, each
+ * GUID that the port does not have already is declined in the same way, whether it exists or not.
  *
- * A Set of 0 asks the SM for a GUID: it has the first byte 0x02, locally administered, and the rest
- * from a hash of the port and the place, so that a port is given the same ones again even by a
- * manager that has forgotten them. Setting 0 again changes nothing. While it is a member of a
- * multicast group an alias cannot be deleted. A Set of another GUID in its place ends these
- * memberships: mlx4 has new random GUIDs after each start of a hypervisor (mlx4_core's
- * mlx4_set_random_admin_guid()), and one that crashed has left no group. What was granted with the
- * SA_Key is changed and deleted by a request with the SA_Key alone, and what an administrator
- * granted by weftctl alone.
+ * A Set of 0 requests a GUID from the SM. Its first byte is 0x02 (locally administered) and the
+ * rest a hash of the port and the place, so that a manager without records assigns the same GUIDs
+ * again. Setting 0 again changes nothing. An alias that is a member of a multicast group cannot be
+ * deleted. A Set of another GUID in its place ends these memberships: mlx4 has new random GUIDs
+ * after each start of a hypervisor (mlx4_core's mlx4_set_random_admin_guid()), and a hypervisor
+ * that crashed has left no group. An alias that was granted with the SA_Key is changed only by a
+ * request with the SA_Key, and a grant of an administrator only by weftctl.
  *
- * A port may move an alias to another place of its own. From another port a trusted request takes
- * an alias as the ranking of grants says (store/alias.h), without waiting for the end of the
- * grace. What was registered under it goes. Called by sa.c.
+ * A port may move an alias to another of its places. A trusted request takes an alias from another
+ * port by the ranking of grants (store/alias.h), without waiting for the end of the grace. The
+ * registrations under the alias are dropped. Called by sa.c.
  */
 #include "sa/alias.h"
 
@@ -45,13 +43,13 @@
 
 #define LOCALLY_ADMINISTERED (UINT64_C(0x02) << 56)
 
-/* What a Set or Delete is about. */
+/* The subject of a Set or Delete. */
 struct change {
 	struct endport port;
 	const struct guid_info_record *wanted;
 	unsigned first; /* index of the block's first GUID */
-	unsigned cap;	/* so many GUIDs the port has */
-	bool has_key;	/* the SA_Key, and not the default one */
+	unsigned cap;	/* number of GUIDs of the port */
+	bool has_key;	/* an SA_Key that is not the default */
 };
 
 enum verdict_on_guid {
@@ -67,14 +65,15 @@ enum verdict_on_guid {
 
 static const char *const reasons[] = {
 	[GUID_BEYOND_CAP] = "the port has fewer GUIDs (GUIDCap)",
-	[GUID_KEPT] = "the GUID in that place was granted: weftctl alias remove takes it away, and "
-		      "if an SA_Key granted it, a request with that key",
-	[GUID_TWICE] = "the request has it twice",
+	[GUID_KEPT] = "the GUID in that place was granted: weftctl alias remove removes it, and "
+		      "so does a request with the SA_Key if that key granted it",
+	[GUID_TWICE] = "the request contains it twice",
 	[GUID_OVER_LIMIT] = "the port has registered as much as registrations_per_port allows",
-	[GUID_NOT_ALLOWED] = "the port is no full member of the default partition, so it may have "
-			     "only what alias_guids or weftctl alias set allows it",
+	[GUID_NOT_ALLOWED] =
+		"the port is not a full member of the default partition, so it may have "
+		"only GUIDs that alias_guids or weftctl alias set allows",
 	[GUID_TAKEN] = "another port has it (weftctl alias list), or that place has another GUID",
-	[GUID_CLAIMED] = "it belongs to a port that is away, or partitions name it: alias_guids or "
+	[GUID_CLAIMED] = "it belongs to an absent port, or partitions name it: alias_guids or "
 			 "weftctl alias set can allow it",
 };
 
@@ -87,20 +86,20 @@ static const struct alias_entry *alias_at(const struct sa_request *request,
 	return registry_find(request->registry, REGISTRY_ALIAS, &key);
 }
 
-/* Whether the change is about this one of the eight. */
+/* Whether the change selects this place of the eight. */
 static bool is_meant(const struct sa_request *request, const struct change *change, unsigned i)
 {
 	return request_has(request, GUID_INFO_RECORD_GUID0 + i) && change->first + i > 0;
 }
 
-/* Counts what a request that is denied as a whole is about. */
+/* Counts the GUIDs of a request that is denied as a whole. */
 static void count_denied(const struct sa_request *request, const struct change *change)
 {
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++)
 		request->aliases->stats->aliases_refused += is_meant(request, change, i);
 }
 
-/* Says that another port than the requester has these GUIDs. */
+/* Logs that the GUIDs are not those of the requester. */
 static void deny_stranger(const struct sa_request *request, const struct change *change)
 {
 	const struct endport *from = &request->requester;
@@ -110,7 +109,7 @@ static void deny_stranger(const struct sa_request *request, const struct change 
 	count_denied(request, change);
 	log_limited(&request->aliases->limit, LOG_NOTICE, &subject,
 		    "\"%s\" port %u (GUID %s, LID %u) may not change alias GUIDs of \"%s\" port %u "
-		    "(GUID %s): a request with the SA_Key may",
+		    "(GUID %s): the request needs the SA_Key",
 		    from->facts->description, from->num, guid_text(from->guid, guid), from->lid,
 		    change->port.facts->description, change->port.num,
 		    guid_text(change->port.guid, port));
@@ -151,7 +150,7 @@ static bool is_member(const struct sa_request *request, guid_t guid)
 	return registry_first(request->registry, REGISTRY_MEMBER, MEMBER_BY_PORT, &key) != NULL;
 }
 
-/* The record of the port that has this alias, whether that is there or not. */
+/* The record of the port with this alias, whether the port is present or not. */
 static const struct alias_entry *alias_owner(const struct sa_request *request, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
@@ -166,7 +165,7 @@ static bool alias_guid_is_port(const struct sa_request *request, guid_t guid)
 	return lookup_guid(request->lookup, guid, &port);
 }
 
-/* As the GUID of a port, which nobody else can have. */
+/* Whether it is the GUID of a port, which no other port can have. */
 static bool is_port_guid(const struct sa_request *request, guid_t guid)
 {
 	struct endport port;
@@ -174,7 +173,7 @@ static bool is_port_guid(const struct sa_request *request, guid_t guid)
 	return lookup_guid(request->lookup, guid, &port) && port.guid == guid;
 }
 
-/* What the manager says of it, and whether another port has registered something under it. */
+/* The claim of the manager on the GUID, and registrations of other ports under it. */
 static enum alias_claim claim_on(const struct sa_request *request, guid_t port_guid, guid_t guid)
 {
 	const struct aliases *aliases = request->aliases;
@@ -193,7 +192,7 @@ static enum alias_claim claim_on(const struct sa_request *request, guid_t port_g
 	return ALIAS_UNCLAIMED;
 }
 
-/* Counts it, and says why, where the request is not the first of many. */
+/* Counts a refusal and, within the rate limit, logs it. */
 static void alias_refused(const struct sa_request *request, const struct change *change, unsigned i,
 			  enum verdict_on_guid verdict)
 {
@@ -210,7 +209,7 @@ static void alias_refused(const struct sa_request *request, const struct change 
 		    guid_text(change->wanted->info.guid[i], guid), reasons[verdict]);
 }
 
-/* A GUID of the SM's own for this place. */
+/* Makes a GUID of the SM for this place. */
 static guid_t guid_make(const struct sa_request *request, const struct change *change, unsigned i)
 {
 	uint64_t hash = change->port.guid ^ (uint64_t)(change->first + i) << 48;
@@ -225,7 +224,7 @@ static guid_t guid_make(const struct sa_request *request, const struct change *c
 	return guid;
 }
 
-/* Whether this port may have a GUID that it has not yet. */
+/* Whether this port may have a GUID that it does not have yet. */
 static enum verdict_on_guid judge_new(const struct sa_request *request, const struct change *change,
 				      guid_t guid)
 {
@@ -250,7 +249,7 @@ static enum verdict_on_guid judge_new(const struct sa_request *request, const st
 		       : GUID_TAKEN;
 }
 
-/* Whether one of the eight may become what is wanted; 0: any that the SM chooses. */
+/* Whether one of the eight places may get the wanted GUID; 0: any GUID that the SM chooses. */
 static enum verdict_on_guid alias_judge_set(const struct sa_request *request,
 					    const struct change *change, unsigned i)
 {
@@ -282,7 +281,7 @@ static enum verdict_on_guid judge_delete(const struct sa_request *request,
 	return alias && !alias_may_end(alias->granted, change->has_key) ? GUID_KEPT : GUID_FITS;
 }
 
-/* By whose word the port gets it; of one that it has the grant stays. */
+/* The grant with which the port gets the GUID; an alias that it has keeps its grant. */
 static enum alias_grant grant_for(const struct change *change, const struct alias_entry *own)
 {
 	if (own && own->granted)
@@ -312,13 +311,14 @@ static void alias_set(struct sa_request *request, const struct change *change, u
 		return;
 	if (holder && holder->index != alias.index)
 		alias_end(request->aliases, holder, ALIAS_DELETED);
-	/* What is registered under a GUID that is another port's, too, may be that port's. */
+	/* If the GUID also belongs to another port, the registrations under it may be those of
+	 * that port. */
 	replaced = former && former != alias.guid &&
 		   claim_on(request, alias.port_guid, former) != ALIAS_CLAIMED;
 	if (replaced)
 		forget_guid(request->registry, request->groups, former);
 	registry_put(request->registry, REGISTRY_ALIAS, &alias);
-	alias_tell(request->aliases, &alias, ALIAS_SET);
+	alias_raise(request->aliases, &alias, ALIAS_SET);
 }
 
 static void delete (struct sa_request *request, const struct change *change, unsigned i)
@@ -329,14 +329,14 @@ static void delete (struct sa_request *request, const struct change *change, uns
 		alias_end(request->aliases, alias, ALIAS_DELETED);
 }
 
-/* The block as it will be. Of the places that the request is about it tells what is registered: a
- * device may still hold what was just deleted there. */
+/* The block after the change. The places that the request selects show the registered GUIDs,
+ * because a device may still hold a deleted one. */
 static uint16_t alias_give_block(struct sa_request *request, const struct change *change)
 {
 	struct guid_info_record record = {.lid = change->wanted->lid,
 					  .block_num = change->wanted->block_num};
 
-	guid_block_told(request, &change->port, change->wanted->block_num, &record.info);
+	guid_block_registered(request, &change->port, change->wanted->block_num, &record.info);
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {
 		const struct alias_entry *alias = alias_at(request, change, i);
 
@@ -347,7 +347,7 @@ static uint16_t alias_give_block(struct sa_request *request, const struct change
 	return STATUS_OK;
 }
 
-/* Whether it is about a GUID that has to leave its groups first. */
+/* Whether it deletes a GUID that must leave its groups first. */
 static bool deletes_member(const struct sa_request *request, const struct change *change)
 {
 	for (unsigned i = 0; i < GUID_BLOCK_GUIDS; i++) {

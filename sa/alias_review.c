@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Aliases whose GUIDs belong to other ports: sa/alias.h. */
+/* Removes aliases whose GUIDs belong to other ports. */
 #include "include/message_id.h"
 #include "lib/guid.h"
 #include "lib/mem.h"
@@ -16,7 +16,7 @@ struct log_subject alias_subject(const struct endport *port)
 	};
 }
 
-/* False, and out untouched, when no port in the view has this GUID as its own. */
+/* False, and out unchanged, if no port in the view has this GUID as its own. */
 static bool alias_find_port(const struct aliases *aliases, guid_t port_guid, struct endport *out)
 {
 	const struct snapshot *topology = *aliases->view ? (*aliases->view)->topology : NULL;
@@ -40,8 +40,8 @@ enum alias_grant alias_grant_of(const struct aliases *aliases, const struct alia
 		       : alias->granted;
 }
 
-void alias_tell(const struct aliases *aliases, const struct alias_entry *alias,
-		enum alias_change change)
+void alias_raise(const struct aliases *aliases, const struct alias_entry *alias,
+		 enum alias_change change)
 {
 	const struct alias_event what = {change, alias, alias_grant_of(aliases, alias)};
 	struct endport port = {.lid = LID_NONE};
@@ -62,7 +62,7 @@ void alias_end(const struct aliases *aliases, const struct alias_entry *alias,
 	const struct alias_entry entry = *alias;
 
 	registry_drop(aliases->registry, REGISTRY_ALIAS, &entry);
-	alias_tell(aliases, &entry, change);
+	alias_raise(aliases, &entry, change);
 }
 
 static bool is_misplaced(const struct aliases *aliases, const struct alias_entry *alias)
@@ -75,7 +75,8 @@ static bool is_misplaced(const struct aliases *aliases, const struct alias_entry
 	       alias_grant_of(aliases, alias) == ALIAS_NOT_GRANTED;
 }
 
-/* What the port itself has offered under this GUID. The rest may be the true owner's. */
+/* The services that the port itself has registered under this GUID. Others may be those of the
+ * true owner. */
 static void drop_services(const struct aliases *aliases, const struct alias_entry *alias)
 {
 	const struct service_entry key = {.gid_guid = alias->guid}, *service;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Building and sending answers: sa/answer.h. */
+/* Builds and sends answers. */
 #include "sa/answer.h"
 
 #include <assert.h>
@@ -56,7 +56,7 @@ uint64_t answer_bytes(const struct sa_request *request)
 	return most * request->format->wire_size + MAD_SIZE;
 }
 
-/* A place for so many bytes at the end, NULL when the table would be too large. */
+/* Returns space for so many bytes at the end; NULL if the table would be too large. */
 static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 {
 	uint8_t *place;
@@ -68,8 +68,7 @@ static uint8_t *answer_extend(struct answer *answer, size_t bytes)
 	if (answer->size + bytes > answer->room) {
 		bool first = !answer->grown;
 
-		/* To copy what was too small would take a large one milliseconds; what is not
-		 * written to costs nothing. */
+		/* Copying a large message takes milliseconds, and unused memory costs nothing. */
 		answer->room *= 2;
 		if (answer->room < answer->most_bytes)
 			answer->room = answer->most_bytes;
@@ -117,7 +116,7 @@ bool request_open(const struct sa_request *request)
 	       (request->table || request->answer->count < 2);
 }
 
-/* As clients know it from OpenSM (osm_sa_respond). An empty table is an answer as any other. */
+/* As in OpenSM (osm_sa_respond). An empty table is a valid answer. */
 uint16_t answer_status(const struct sa_request *request)
 {
 	if (request->answer->limit == ANSWER_CLOSED)
@@ -127,8 +126,9 @@ uint16_t answer_status(const struct sa_request *request)
 	return request->answer->count ? SA_TOO_MANY_RECORDS : SA_NO_RECORDS;
 }
 
-/* Chapter 15.2.1: SM_Key is never told, the rest of the header is the request's. A table goes as an
- * RMPP message, which the kernel cuts into segments; a refusal is a single MAD without records. */
+/* Chapter 15.2.1: SM_Key is never sent; the other fields of the header are those of the request.
+ * A table is an RMPP message, which the kernel cuts into segments; a refusal is a single MAD
+ * without records. */
 int answer_send(struct exchange *exchange, struct txn_table *txns, uint16_t status, size_t *size)
 {
 	const struct sa_request *request = &exchange->request;
@@ -142,8 +142,8 @@ int answer_send(struct exchange *exchange, struct txn_table *txns, uint16_t stat
 	int error;
 
 	header.method = response ? response : header.method | METHOD_RESPONSE;
-	/* o15-0.2.7: paths are PathRecords, whatever asked for them. OpenSM's osm_sa_respond() and
-	 * osm_sa_send_error() name them so in a refusal, too. */
+	/* o15-0.2.7: paths are PathRecords for any request. OpenSM (osm_sa_respond(),
+	 * osm_sa_send_error()) uses this attribute in refusals too. */
 	if (header.attr_id == RECORD_MULTI_PATH)
 		header.attr_id = RECORD_PATH;
 	header.status = status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A number for each key that has any, chained where keys have one hash: sa/counts.h. */
+/* A hash table of counters; keys with the same hash are chained. */
 #include "sa/counts.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct counted {
 
 struct counts {
 	struct registry_reader reader;
-	struct map counted; /* key_hash() -> the first of them */
+	struct map counted; /* key_hash() -> the first with this hash */
 	struct mlids *mlids;
 };
 
@@ -32,7 +32,7 @@ static bool keeps_group(const void *member)
 	return ((const struct member_entry *)member)->join_state & JOIN_KEEPS_GROUP;
 }
 
-/* What counts, and which member of the record is the key. */
+/* Which records count, and which member is the key. */
 static const struct row {
 	enum count what;
 	enum registry_kind kind;

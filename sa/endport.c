@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Finding end ports in a snapshot, and the partition rule that decides who may hear of whom. The
- * rule is in one place because it is asked for every record that leaves.
+ * Finds end ports in a snapshot, and decides by partition which ports may see each other. This rule
+ * is in one function because it applies to every record that is sent.
  */
 #include "sa/endport.h"
 
@@ -113,11 +113,11 @@ struct keys {
 	size_t count;
 };
 
-/* What a port holds that has told no P_Key table: nothing, so no membership, until discovery has
- * read the table. OpenSM shares everything with such a port (osm_physp_share_pkey). A switch is no
- * tenant, and some refuse the table of port 0: as a limited member of the default partition it
- * stays visible to the full members, which look after the fabric. */
-static struct keys keys_untold(const struct endport *port)
+/* A port whose P_Key table was not read has no membership until discovery has read it. OpenSM
+ * shares everything with such a port (osm_physp_share_pkey). A switch is not a tenant, and some
+ * switches refuse to report the table of port 0. As a limited member of the default partition it
+ * stays visible to the full members, which manage the fabric. */
+static struct keys keys_unread(const struct endport *port)
 {
 	static const pkey_t default_limited[] = {PKEY_DEFAULT_FULL & ~PKEY_FULL_MEMBER};
 
@@ -130,7 +130,7 @@ static struct keys keys_of(const struct endport *port)
 
 	if (port->facts && port->num <= port->facts->info.num_ports)
 		list = port->facts->port[port->num].pkeys;
-	return list ? (struct keys){list->key, list->count} : keys_untold(port);
+	return list ? (struct keys){list->key, list->count} : keys_unread(port);
 }
 
 static pkey_t partition(pkey_t p_key)
@@ -138,8 +138,7 @@ static pkey_t partition(pkey_t p_key)
 	return p_key & ~PKEY_FULL_MEMBER;
 }
 
-/* The key of this partition, rather as a full member than as a limited one; 0 when there is none.
- */
+/* The P_Key of this partition, of full membership if both are there; 0 if there is none. */
 static pkey_t key_in(struct keys keys, pkey_t p_key)
 {
 	pkey_t found = 0;
@@ -150,8 +149,8 @@ static pkey_t key_in(struct keys keys, pkey_t p_key)
 	return found;
 }
 
-/* a's key when both are in the partition of p_key and not both as limited members. Partition 0 is
- * no partition: such a key marks an empty slot. */
+/* a's P_Key if both are in the partition of p_key and at least one is a full member. P_Key 0
+ * marks an empty entry, not a partition. */
 static pkey_t share_in(struct keys a, struct keys b, pkey_t p_key)
 {
 	pkey_t mine = key_in(a, p_key), theirs = key_in(b, p_key);
@@ -160,8 +159,8 @@ static pkey_t share_in(struct keys a, struct keys b, pkey_t p_key)
 											  : 0;
 }
 
-/* How many keys are looked at in a table without the default partition; no device is known that has
- * more. The comparison is quadratic and the count is the device's word. */
+/* The number of P_Keys to compare in a table without the default partition; no known device has
+ * more. The comparison is quadratic, and the device reports the count. */
 enum { KEYS_MAX = 256 };
 
 pkey_t endports_share(const struct endport *a, const struct endport *b)

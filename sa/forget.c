@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a forgotten port had registered is dropped: sa/forget.h. */
+/* Drops registrations that have lost their owner. */
 #include "sa/forget.h"
 
 #include "lib/mem.h"
 #include "sa/groups.h"
 
-/* Drops all of a kind that agree with key in an index. */
+/* Drops all records of a kind that match key in an index. */
 static void drop_all(struct registry *registry, enum registry_kind kind, int index, const void *key)
 {
 	const void *record;
@@ -24,7 +24,7 @@ void forget_guid(struct registry *registry, struct groups *groups, guid_t guid)
 	drop_all(registry, REGISTRY_SUBSCRIPTION, SUBSCRIPTION_BY_PORT, &subscription);
 }
 
-/* Whether a port is to have the key of this partition, as a full or a limited member. */
+/* Whether the partitions in force give a port this P_Key, full or limited. */
 static bool event_has_key(const void *ctx, pkey_t p_key)
 {
 	const struct event *event = ctx;
@@ -35,7 +35,7 @@ static bool event_has_key(const void *ctx, pkey_t p_key)
 	return false;
 }
 
-/* What it subscribed to is reported to it with the key that it asked with. */
+/* Reports use the P_Key of the subscription request. */
 static bool may_subscribe(const struct event *event, const struct subscription_entry *entry)
 {
 	const struct pkey_list *own = event->own_p_keys;
@@ -44,7 +44,7 @@ static bool may_subscribe(const struct event *event, const struct subscription_e
 	       event_has_key(event, own->key[entry->pkey_index]);
 }
 
-/* What it registered in partitions that it is not to be in any more. */
+/* Drops its registrations in partitions that it has left. */
 static void drop_without_key(struct forget *forget, const struct event *event, guid_t guid)
 {
 	struct registry *registry = forget->registry;

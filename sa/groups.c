@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The life of groups (groups.h). A group is kept by full members and by send-only full members
- * (o15-0.1.14 and the erratum that added the latter, as in OpenSM's osm_multicast.c), or because it
- * was configured: it is then permanent. With the last of them the group is gone at once; others
- * that were in it may be thousands, and are dropped some in each turn. Until then they are members
- * of nothing, of which nobody hears, unless the same group is made again: then they go first. A
- * configured group for which there is no MLID is made when another group has ended.
- * Clients cannot end a permanent group, but a document that is restored may come without it: the
- * broadcast group is then made again.
+ * The life of groups. Full members and send-only full members keep a group (o15-0.1.14 and the
+ * erratum that added the latter, as in OpenSM's osm_multicast.c); a configured group is permanent.
+ * Without them the group ends at once. Its other members may be thousands, so some are dropped in
+ * each turn of the loop. Until then they are not visible. If the same group is made again, they are
+ * dropped first. A configured group without a free MLID is made when another group has ended.
+ * Clients cannot end a permanent group, but a restored document may lack it; the broadcast group is
+ * then made again.
  */
 #include "sa/groups.h"
 
@@ -30,7 +29,7 @@ enum {
 	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
 };
 
-struct remains { /* the members of a group that is gone */
+struct remains { /* members of a group that has ended */
 	struct list link;
 	uint8_t mgid[GID_SIZE];
 };
@@ -45,10 +44,10 @@ struct groups {
 	bool begun;
 	struct sa_options options;
 	lid_t mlid_max;
-	uint32_t number;		/* of the last MGID that was made */
+	uint32_t number;		/* of the last MGID that was made here */
 	struct group_entry *configured; /* sorted by MGID */
 	size_t num_configured;
-	size_t lacking; /* of these: there is no MLID for them */
+	size_t lacking; /* of these, the groups without an MLID */
 	struct log_limit limit;
 };
 
@@ -69,10 +68,10 @@ const struct member_entry *groups_member(const struct groups *groups, const uint
 	return registry_find(groups->registry, REGISTRY_MEMBER, &key);
 }
 
-/* The least MulticastFDBCap counts of those that are not tiny; or the largest, where all are. A
- * group whose MLID a switch cannot hold has to do without it: trees are led around it
- * (route/mcast.c). The lowest MLIDs, which it can hold, are given first. OpenSM takes the least of
- * all: there one switch of 16 entries leaves 16 groups to the whole fabric. */
+/* The lowest MulticastFDBCap, ignoring very small ones; if all are very small, the highest. If a
+ * switch cannot hold the MLID of a group, the tree of the group avoids the switch
+ * (route/mcast.c). The lowest MLIDs, which it can hold, are assigned first. OpenSM uses the
+ * lowest of all: there a switch with 16 entries limits the whole fabric to 16 groups. */
 void groups_view(struct groups *groups, const struct snapshot *topology)
 {
 	unsigned least = UINT_MAX, largest = 0;
@@ -91,8 +90,8 @@ void groups_view(struct groups *groups, const struct snapshot *topology)
 	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + (least < MLIDS ? least : MLIDS) - 1);
 }
 
-/* o15-0.1.5: transient, the signature 0xA01B, which nobody else may use with link-local scope, the
- * subnet's prefix, which nobody else has with a wider one, and a number. */
+/* o15-0.1.5: transient, with the signature 0xA01B, which only the SA may use with link-local
+ * scope; the prefix of the subnet, which makes it unique with a wider scope; and a number. */
 void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZE])
 {
 	be16_store(mgid, (uint16_t)(0xFF10 | scope));
@@ -103,7 +102,7 @@ void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZ
 	while (groups_find(groups, mgid));
 }
 
-/* True when the last one is dropped. */
+/* True if the last one is dropped. */
 static bool drop_members(struct groups *groups, const uint8_t mgid[GID_SIZE], unsigned most)
 {
 	const struct member_entry *member;
@@ -168,8 +167,8 @@ static bool has_members(const struct groups *groups, const uint8_t mgid[GID_SIZE
 	return registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
 }
 
-/* A master that drops the members of a group that is gone may itself go in the middle of that: what
- * is left of them then falls to who follows it. */
+/* A master may fail while it drops the members of a group that has ended. Its successor drops
+ * the rest. */
 static void groups_follow(struct groups *groups, const struct registry_change *change)
 {
 	const struct group_entry *group = change->after ? change->after : change->before;
@@ -188,7 +187,7 @@ static void groups_follow(struct groups *groups, const struct registry_change *c
 	}
 }
 
-/* Before the group is made again. */
+/* Drops the remaining members before the group is made again. */
 static void groups_drop_remains(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	struct remains *remains = remains_of(groups, mgid);
@@ -199,8 +198,8 @@ static void groups_drop_remains(struct groups *groups, const uint8_t mgid[GID_SI
 	remains_free(remains);
 }
 
-/* How many MLIDs a group of this rank must leave. For groups of partitions none are kept where
- * switches hold fewer than MLIDS_KEPT_SHARE. */
+/* The number of MLIDs that must stay free for a group of this rank. None are kept for partitions
+ * if switches hold fewer than MLIDS_KEPT_SHARE. */
 static unsigned mlids_kept(const struct groups *groups, enum group_rank rank)
 {
 	unsigned usable = groups->mlid_max - LID_MULTICAST_MIN + 1u;
@@ -221,7 +220,7 @@ lid_t groups_mlid(struct groups *groups, const uint8_t mgid[GID_SIZE], lid_t wan
 			    mlids_kept(groups, rank));
 }
 
-/* The daemon may have ended in the middle of that. */
+/* weftd may have ended before all were dropped. */
 static void find_remains(struct groups *groups)
 {
 	const struct member_entry *member =
@@ -232,7 +231,7 @@ static void find_remains(struct groups *groups)
 			drop_later(groups, member->mgid);
 }
 
-/* True when it is gone. */
+/* True if the group has ended. */
 static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	const struct group_entry *group = groups_find(groups, mgid);
@@ -252,15 +251,15 @@ static int by_mgid(const void *a, const void *b)
 	return memcmp(x->mgid, y->mgid, GID_SIZE);
 }
 
-/* bsearch() takes no NULL, not even for none. */
+/* bsearch() does not accept NULL, even for an empty array. */
 static bool is_configured(const struct groups *groups, const struct group_entry *group)
 {
 	return groups->num_configured &&
 	       bsearch(group, groups->configured, groups->num_configured, sizeof(*group), by_mgid);
 }
 
-/* Clients may have made a group with this MGID in their own partition, for only the MGIDs of IPoIB
- * name a P_Key. Its members have no place in the partition's group. */
+/* Clients may have made a group with this MGID in their own partition, because only MGIDs of
+ * IPoIB contain a P_Key. Its members cannot be in the group of the partition. */
 static const struct group_entry *find_to_configure(struct groups *groups,
 						   const struct group_entry *wanted)
 {
@@ -302,13 +301,13 @@ static void note_lacking(struct groups *groups)
 	}
 	inet_ntop(AF_INET6, groups->configured[i].mgid, text, sizeof(text));
 	log_limited(&groups->limit, LOG_WARNING, &subject,
-		    "no MLID is left for %zu multicast groups of partitions, for one %s: IPoIB "
-		    "stays down there; they are made when other groups end, or ipv6_snm_mlids is "
-		    "lowered, of which more then share an MLID",
+		    "no MLID is left for %zu multicast groups of partitions, for example %s: IPoIB "
+		    "does not work there until other groups end; a lower ipv6_snm_mlids makes "
+		    "groups share MLIDs",
 		    groups->lacking, text);
 }
 
-/* Those that are not configured any more go on as though they had been joined. */
+/* Groups that are not configured any more become like groups of clients. */
 static void end_others(struct groups *groups)
 {
 	struct registry_cursor cursor;
@@ -332,7 +331,7 @@ void groups_begin(struct groups *groups)
 	size_t lacked = groups->lacking;
 
 	groups->begun = true;
-	loop_defer(&groups->drop); /* what a master that has gone was in the middle of */
+	loop_defer(&groups->drop); /* a previous master may not have finished this */
 	end_others(groups);
 	groups->lacking = 0;
 	for (size_t i = 0; i < groups->num_configured; i++)
@@ -341,7 +340,7 @@ void groups_begin(struct groups *groups)
 		note_lacking(groups);
 }
 
-/* While changes belong together they may still come; groups_whole() asks again. */
+/* During a transaction more changes may follow; groups_whole() repeats this. */
 static void begin_again(void *arg)
 {
 	struct groups *groups = arg;
@@ -382,7 +381,7 @@ void groups_configure(struct groups *groups, const struct group_entry *list, siz
 	begin_again(groups);
 }
 
-/* A port that has left a group has no part in how long the group stays. */
+/* A group does not count for a port that has left it. */
 static void end_ownership(struct groups *groups, const struct member_entry *gone)
 {
 	const struct group_entry *group = groups_find(groups, gone->mgid);
@@ -432,8 +431,8 @@ void groups_forget_port(struct groups *groups, guid_t port_guid)
 		groups_leave(groups, member, UINT8_MAX);
 }
 
-/* To leave a group may end it, and with it memberships of others, but none of this port's in
- * another group: so the next one is still there. */
+/* Leaving a group may end it and drop memberships in it, but none of this port in another group.
+ * So the next record of the walk still exists. */
 void groups_leave_unless(struct groups *groups, guid_t port_guid,
 			 bool (*may_stay)(const void *ctx, pkey_t p_key), const void *ctx)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ClassPortInfo: what this SA can do. A client takes a capability bit as a promise, so a bit is
- * here when there is a test of what it promises, and no earlier. Called by sa.c.
+ * ClassPortInfo: the capabilities of this SA. Clients rely on a capability bit, so each bit here
+ * has a test. Called by sa.c.
  */
 #include <stddef.h>
 
@@ -15,7 +15,7 @@ enum {
 	MULTI_PATH = 1 << 10,		    /* MultiPathRecord */
 	PORT_INFO_CAP_MASK_MATCH = 1 << 13, /* PortInfoRecord by AttributeModifier bit 31 */
 
-	MULTICAST_FDB_TOP = 1 << 3,	/* SwitchInfoRecord has it, and tables end there */
+	MULTICAST_FDB_TOP = 1 << 3,	/* SwitchInfoRecord has MulticastFDBTop, where tables end */
 	ALIAS_GUIDS = 1 << 5,		/* GUIDInfoRecord Set and Delete */
 	FULL_PORT_INFO_RECORD = 1 << 6, /* the record holds all of PortInfo */
 	EXTENDED_SPEEDS = 1 << 7,	/* rates above QDR in paths and ports */
@@ -37,7 +37,8 @@ uint16_t begin_one(struct sa_request *request)
 
 void step_class_port_info(struct sa_request *request, uint64_t unit)
 {
-	/* No redirection and no traps to the SA: all that tells where to stays 0 (13.4.8.1). */
+	/* No redirection and no traps to the SA: the fields with their addresses stay 0
+	 * (13.4.8.1). */
 	const struct class_port_info info = {
 		.base_version = 1,
 		.class_version = 2,

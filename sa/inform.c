@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * InformInfo and InformInfoRecord: who asked to be told of what, chapters 13.4.8.3 and 15.2.5.12.
- * A subscription belongs to the port that asked and the QP from which it did; its number
- * (SubscriberEnum) tells it from the port's others. Reports go where the request came from
- * (13.4.8.3). To subscribe to the same again changes nothing but how long an answer may take.
+ * InformInfo and InformInfoRecord: subscriptions to notices, chapters 13.4.8.3 and 15.2.5.12. A
+ * subscription belongs to the requesting port and QP; its number (SubscriberEnum) is unique for the
+ * port. Reports go to the address of the request (13.4.8.3). Repeating a subscription changes only
+ * its response time.
  *
- * Of security (traps 256-259, which name keys) hears only who gave the SA key; who did not and
- * names them is refused, C15-0.2-1.16. Called by sa.c; sa/report.c sends the reports.
+ * Only a requester with the SA key gets notices about security (traps 256-259, which contain keys).
+ * A request for these traps without the key is refused, C15-0.2-1.16. Called by sa.c; sa/report.c
+ * sends the reports.
  */
 #include <string.h>
 
@@ -19,8 +20,8 @@ static const uint8_t no_gid[GID_SIZE];
 
 /* Subscribing */
 
-/* What tells one subscription of a port from another, as the request has it. The GID is written
- * with the subnet's prefix, as issuers' are; where there is one, LIDs do not count. */
+/* The fields that identify a subscription of a port. The GID has the prefix of the subnet, like
+ * that of issuers; with a GID the LIDs do not count. */
 static void wanted_entry(const struct sa_request *request, struct subscription_entry *entry)
 {
 	const struct inform_info *wanted = request->wanted;
@@ -58,7 +59,8 @@ static bool same_subscription(const struct subscription_entry *a,
 	       a->trap_number == b->trap_number && a->producer_type == b->producer_type;
 }
 
-/* The one like entry, NULL when there is none; *highest: of the numbers of its port. */
+/* The subscription with the same fields, NULL if there is none; *highest: the highest number of
+ * its port. */
 static const struct subscription_entry *
 find(const struct sa_request *request, const struct subscription_entry *entry, unsigned *highest)
 {
@@ -76,7 +78,7 @@ find(const struct sa_request *request, const struct subscription_entry *entry, u
 	return NULL;
 }
 
-/* Numbers rise; once the highest is taken, the lowest free one. 0 is one of them. */
+/* Numbers rise; after the highest possible one, the lowest free number is used. 0 is valid. */
 static bool number_free(const struct sa_request *request, struct subscription_entry *entry,
 			unsigned highest)
 {
@@ -94,9 +96,9 @@ static bool number_free(const struct sa_request *request, struct subscription_en
 	return false;
 }
 
-/* o13-14.1.1: only who can reach a port may ask for what it tells; of all ports (0xFFFF), and of a
- * range, each notice is judged when it comes. A range must have a port that the requester can
- * reach: so the answer tells nothing of the others, not even whether they are there. */
+/* o13-14.1.1: a requester may subscribe only to ports that it can reach. For all ports (0xFFFF)
+ * and for a range, each notice is checked when it arrives. A range must contain a port that the
+ * requester can reach, so that the answer reveals nothing about other ports. */
 static bool inform_may_subscribe(const struct sa_request *request,
 				 const struct subscription_entry *entry)
 {
@@ -107,7 +109,8 @@ static bool inform_may_subscribe(const struct sa_request *request,
 		return lookup_guid(request->lookup, be64_load(entry->gid + 8), &port) &&
 		       be64_load(entry->gid) == request->options->subnet_prefix &&
 		       request_may_see(request, &port);
-	if (entry->lid_begin == INFORM_ANY || !end) /* osmtest leaves all at 0, which no port has */
+	if (entry->lid_begin == INFORM_ANY ||
+	    !end) /* osmtest sets all to 0, which is no LID of a port */
 		return true;
 	if (end > request->topology->lid_top)
 		end = request->topology->lid_top;
@@ -118,8 +121,8 @@ static bool inform_may_subscribe(const struct sa_request *request,
 	return false;
 }
 
-/* What it is told comes with the key that it asked with: sa/forget.c. */
-static bool may_be_told(const struct sa_request *request)
+/* Reports use the P_Key of the request: sa/forget.c. */
+static bool may_use_pkey(const struct sa_request *request)
 {
 	const struct view *view = request->view;
 	struct endport own;
@@ -139,7 +142,7 @@ static uint16_t subscribe(struct sa_request *request, struct subscription_entry 
 	const struct subscription_entry *found;
 	unsigned highest;
 
-	if (!inform_may_subscribe(request, entry) || !may_be_told(request))
+	if (!inform_may_subscribe(request, entry) || !may_use_pkey(request))
 		return SA_REQ_INVALID;
 	found = find(request, entry, &highest);
 	if (found)
@@ -162,7 +165,7 @@ static uint16_t unsubscribe(struct sa_request *request, const struct subscriptio
 	return STATUS_OK;
 }
 
-/* o13-12.1.1: the answer is what was asked. */
+/* o13-12.1.1: the answer repeats the request. */
 uint16_t begin_inform_info(struct sa_request *request)
 {
 	const struct inform_info *wanted = request->wanted;
@@ -192,7 +195,7 @@ uint16_t begin_inform_records(struct sa_request *request)
 	return STATUS_OK;
 }
 
-/* C15-0.2-1.16: QPNs are told to the trusted only. */
+/* C15-0.2-1.16: only trusted requesters get QPNs. */
 void step_inform_record(struct sa_request *request, uint64_t unit)
 {
 	const struct subscription_entry *entry = request_walk_next(request);

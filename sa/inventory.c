@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The records that say what there is: NodeRecord, PortInfoRecord, SMInfoRecord and LinkRecord. Each
- * walk is over the end ports that the request leaves possible (one when it names a LID); the record
- * of what was reported there is made and offered. A LID means the port that owns it, be
- * it the base LID or another of its LMC range, so it is looked up and left out of the
- * comparison; the record then carries the base LID. Ports without a LID have no records. Called by
- * sa.c.
+ * NodeRecord, PortInfoRecord, SMInfoRecord and LinkRecord. Each walk is over the end ports that
+ * match the request (one if it has a LID), and offers a record of each. A LID may be any of the LMC
+ * range of a port, so it is looked up and not compared; the record then has the base LID. Ports
+ * without a LID have no records. Called by sa.c.
  */
 #include <stddef.h>
 #include <string.h>
@@ -38,15 +36,15 @@ void step_node(struct sa_request *request, uint64_t unit)
 		return;
 	record.lid = port.lid;
 	record.info = port.facts->info;
-	record.info.port_guid = port.guid; /* NodeInfo tells those of the port that was asked */
+	record.info.port_guid = port.guid; /* NodeInfo has the GUID of the port that was queried */
 	record.info.local_port_num = port.num;
 	memcpy(record.description.text, port.facts->reported,
 	       strnlen(port.facts->reported, NODE_DESC_SIZE));
 	request_offer(request, request->mask & ~COMPONENT(NODE_RECORD_LID), &record);
 }
 
-/* With AttributeModifier bit 31 the capability masks are not compared for equality: the candidate
- * must have the bits that wanted has. OpenSM's osm_base.h cites this erratum to release 1.2. */
+/* With AttributeModifier bit 31 the capability masks are not compared for equality: the
+ * candidate must have the bits of wanted. OpenSM's osm_base.h cites this erratum to release 1.2. */
 static bool capabilities_match(const struct sa_request *request, const struct port_info *candidate)
 {
 	const struct port_info *wanted = &((const struct port_info_record *)request->wanted)->info;
@@ -58,8 +56,8 @@ static bool capabilities_match(const struct sa_request *request, const struct po
 	       !(wanted->capability_mask2 & ~candidate->capability_mask2);
 }
 
-/* One port of the end port's node. M_Key is taken out before the comparison, else it could be
- * guessed by asking which record matches. */
+/* A port of the end port's node. The M_Key is removed before the comparison; otherwise a client
+ * could guess it by querying for a match. */
 static void offer_port_info(struct sa_request *request, const struct endport *port, uint8_t num)
 {
 	uint64_t mask = request->mask &
@@ -109,7 +107,7 @@ uint16_t begin_sms(struct sa_request *request)
 	return STATUS_OK;
 }
 
-/* SM_Keys are not kept in the view, so nobody learns one here. */
+/* The view has no SM_Keys, so none is sent. */
 void step_sm(struct sa_request *request, uint64_t unit)
 {
 	const struct sm_info_record *wanted = request->wanted;
@@ -127,8 +125,8 @@ void step_sm(struct sa_request *request, uint64_t unit)
 	request_offer(request, request->mask & ~COMPONENT(SM_INFO_RECORD_LID), &record);
 }
 
-/* The record of the cable at port num of near: from there, or, when the request fixed only the
- * other side, to there. */
+/* The record of the cable at port num of near. It begins there or, if the request gives only the
+ * other end, ends there. */
 static void offer_link(struct sa_request *request, const struct endport *near, uint8_t num,
 		       bool inward)
 {
@@ -153,7 +151,7 @@ static void offer_link(struct sa_request *request, const struct endport *near, u
 	request_offer(request, mask, &record);
 }
 
-/* A request that names only the far side is a walk from there. */
+/* If the request gives only the far end, the walk starts from there. */
 static bool links_inward(const struct sa_request *request)
 {
 	return !request_has(request, LINK_RECORD_FROM_LID) &&

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A rule for each kind that can contradict what is there: late.h. What comes late gives way, since
- * clients have been told of the other; a granted alias alone takes the place of one that is not
- * granted, for no grant may end unseen. A group that gets another MLID so is no loss: its members
- * were told to register again when weftd began without its store, and hear of it with their join.
+ * Rules for kinds of records that can conflict with present ones. The late record gives way,
+ * because clients have already got the other one. The exception is a granted alias, which replaces
+ * an alias without a grant, because a grant must not end unnoticed. A group may get another MLID
+ * without loss: its members were notified to re-register when weftd started without its store, and
+ * get the new MLID with their join.
  */
 #include "sa/late.h"
 
@@ -16,7 +17,7 @@
 #include "sa/service.h"
 #include "store/alias.h"
 
-/* Its own MLID, unless another group has that and may not share it. */
+/* Its own MLID, unless another group has it and may not share it. */
 static bool group_fits(const struct late *late, void *record)
 {
 	struct group_entry *group = record;
@@ -47,16 +48,16 @@ static void log_alias_left_out(const struct late *late, const struct alias_entry
 
 	log_limited(
 		&late->aliases->limit, LOG_WARNING, &subject,
-		"the alias GUID %s of port %s at index %u, granted by: %s, is left out of what "
-		"the store brings late: port %s has %s at index %u, granted by: %s; if it is to "
-		"move, remove it there and use weftctl alias set",
+		"the alias GUID %s of port %s at index %u, granted by: %s, in the late store is "
+		"ignored: port %s has %s at index %u, granted by: %s; to move "
+		"it, use weftctl alias remove and weftctl alias set",
 		guid_text(alias->guid, guid), guid_text(alias->port_guid, port), alias->index,
 		alias_grant_text(alias->granted), guid_text(other->port_guid, others_port),
 		guid_text(other->guid, others_guid), other->index,
 		alias_grant_text(alias_grant_of(late->aliases, other)));
 }
 
-/* Whether other, which may be NULL, gives way to a granted alias. */
+/* Whether other, which may be NULL, is replaced by a granted alias. */
 static bool gives_way(const struct late *late, const struct alias_entry *other,
 		      const struct alias_entry *alias)
 {
@@ -66,7 +67,7 @@ static bool gives_way(const struct late *late, const struct alias_entry *other,
 	return false;
 }
 
-/* What was registered under its GUID goes, unless the port keeps the GUID. */
+/* Drops the registrations under its GUID, unless the port keeps the GUID. */
 static void take_place(const struct late *late, const struct alias_entry *other,
 		       const struct alias_entry *alias)
 {
@@ -99,7 +100,7 @@ static bool alias_fits(const struct late *late, void *record)
 
 static const struct {
 	bool (*fits)(const struct late *late, void *record);
-	bool even_known; /* asked also where the registry has another with the same key */
+	bool even_known; /* called also if the registry has another record with the same key */
 } rules[REGISTRY_KINDS] = {
 	[REGISTRY_GROUP] = {group_fits, false},
 	[REGISTRY_MEMBER] = {member_fits, false},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a store may bring that could be read only after the SA had begun without it (store/store.h):
- * its records were true of each other, but others have been made since. Called through sa.h by the
- * store's merge, a record at a time, groups before their members. Loop thread only.
+ * Decides about records of a store that could be read only after the SA had started without it
+ * (store/store.h). The records are consistent with each other, but may conflict with newer ones.
+ * The merge of the store calls it through sa.h for each record, groups before their members. Loop
+ * thread only.
  */
 #ifndef SA_LATE_H
 #define SA_LATE_H
@@ -20,9 +21,9 @@ struct late {
 	struct aliases *aliases;
 };
 
-/* known: the registry has another with the same key, which stays unless the rule drops it. Else
- * record is about to be put there, and may be changed; false: it is left out. Settings come first.
- */
+/* Decides about one record. known: the registry has another record with the same key, which
+ * stays unless this function drops it. Otherwise the caller stores record, which may be changed
+ * here, unless the result is false. Settings come first. */
 bool late_fits(const struct late *late, enum registry_kind kind, void *record, bool known);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The leases of services (service.h): a heap of those that end, ordered by when. A record that was
- * changed or dropped meanwhile stays in it until its time, or until more than half of the heap is
- * such.
+ * The leases of services: a heap, ordered by the end. The entry of a record that has changed or
+ * ended stays until its time, or until more than half of the heap is obsolete.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,9 +18,9 @@ enum {
 	DROPS_AT_ONCE = 256, /* in one turn of the loop */
 	ROOM_MIN = 64,
 	US_PER_S = 1000000,
-	FOLLOWS_S = 10,	     /* while another manager's services are only kept */
-	TIMER_MAX_S = 86400, /* nothing is added up that could overflow */
-	CLOCK_KEPT_S = 60,   /* so much a lease may gain when weftd is killed */
+	FOLLOWS_S = 10,	     /* while another manager is MASTER */
+	TIMER_MAX_S = 86400, /* avoids overflows */
+	CLOCK_KEPT_S = 60,   /* how much longer a lease may be if weftd is killed */
 };
 
 static const char clock_name[] = "lease clock";
@@ -31,9 +30,9 @@ struct services {
 	struct registry *registry;
 	struct registry_reader reader;
 	struct loop_timer timer, keep;
-	uint64_t began_s, began_us; /* the same moment by the leases' clock and the loop's */
-	uint64_t kept_s;	    /* what the setting says; 0: there is none */
-	uint64_t late_s;	    /* of a store that comes late; 0: it told nothing */
+	uint64_t began_s, began_us; /* the same moment in both clocks: of leases and of the loop */
+	uint64_t kept_s;	    /* the value of the setting; 0: there is none */
+	uint64_t late_s;	    /* of a late store; 0: not known */
 	const struct service_entry **heap;
 	size_t count, room;
 };
@@ -49,7 +48,7 @@ static void begin_clock(struct services *services, uint64_t at_s)
 	services->began_us = loop_now_us(services->loop);
 }
 
-/* 0: it is no clock. The bound leaves room for the longest lease. */
+/* 0: not a valid clock. The bound leaves room for the longest lease. */
 static uint64_t clock_of(const char *text)
 {
 	size_t digits = text ? strspn(text, "0123456789") : 0;
@@ -57,16 +56,17 @@ static uint64_t clock_of(const char *text)
 	return digits && digits < 19 && !text[digits] ? strtoull(text, NULL, 10) : 0;
 }
 
-/* Where somebody else has set the clock, it was together with the leases that it is for. */
+/* If a restore or another manager has set the clock, the leases were set with it. */
 static void read_clock(struct services *services)
 {
 	const char *text = setting_get(services->registry, clock_name);
 	uint64_t said_s = clock_of(text);
 
 	if (text && !said_s)
-		log_warning("the setting %s = \"%s\" in the store is no time: leases of services "
-			    "go by the wall clock",
-			    clock_name, text);
+		log_warning(
+			"the setting %s = \"%s\" in the store is not a time: leases of services "
+			"use the wall clock",
+			clock_name, text);
 	if (said_s == services->kept_s)
 		return;
 	services->kept_s = said_s;
@@ -79,7 +79,7 @@ static void keep_clock(void *arg)
 	char text[24];
 
 	if (!services->count)
-		return; /* the next lease asks again */
+		return; /* the next lease repeats this */
 	if (!registry_is_together(services->registry) && !registry_follows(services->registry)) {
 		services->kept_s = now_s(services);
 		snprintf(text, sizeof(text), "%" PRIu64, services->kept_s);
@@ -103,7 +103,7 @@ void services_late(const struct services *services, struct service_entry *entry)
 				   : now_s(services);
 }
 
-/* A lease is never shorter than it was asked for: the second that has begun is on top. */
+/* Adds the second that has begun, so that a lease is never too short. */
 uint64_t services_expiry(const struct services *services, uint32_t lease_s)
 {
 	return lease_s == SERVICE_LEASE_NO_END ? 0 : now_s(services) + 1 + lease_s;
@@ -159,7 +159,7 @@ static bool lease_is_current(const struct services *services, const struct servi
 	return registry_find(services->registry, REGISTRY_SERVICE, entry) == entry;
 }
 
-/* Keeps those that count, and makes a heap of them. */
+/* Keeps the valid entries and makes a heap of them. */
 static void compact(struct services *services)
 {
 	size_t kept = 0;
@@ -212,8 +212,8 @@ static void expire(void *arg)
 	struct services *services = arg;
 
 	if (registry_is_together(services->registry))
-		return; /* the clock may be about to change; lease_whole() comes */
-	if (registry_follows(services->registry)) { /* the master drops it */
+		return; /* the clock may change; lease_whole() follows */
+	if (registry_follows(services->registry)) { /* the master drops the service */
 		loop_timer_arm(&services->timer, FOLLOWS_S * US_PER_S);
 		return;
 	}

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is kept of a view (lookup.h), and how large it grows: for each GUID a slot of a map; for
- * each end port two bytes, its class of P_Key tables, and for each pair of classes the key they
- * share; for each port of a switch one byte; and for each switch from which somebody asked, one
- * byte for each LID of the blocks that were asked for. The last is at most what the forwarding
- * tables themselves take.
+ * The values kept for a view, and their size. For each GUID: a slot of a map. For each end port:
+ * two bytes, its class of P_Key tables. For each pair of classes: the common P_Key. For each port
+ * of a switch: one byte. For each switch from which a path was requested: one byte for each LID of
+ * the requested blocks, in total at most as much as the forwarding tables.
  *
- * Fabrics have few different P_Key tables. Where there are more than CLASSES_MAX, those that came
- * late are compared each time.
+ * Fabrics have few different P_Key tables. If there are more than CLASSES_MAX, the other tables are
+ * compared each time.
  */
 #include "sa/lookup.h"
 
@@ -21,7 +20,7 @@
 enum {
 	MTU_256 = 1,
 	MTU_4096 = 5,
-	MTU_UNKNOWN = 6, /* above all others, as the least of nothing is */
+	MTU_UNKNOWN = 6, /* above all others: the minimum of nothing */
 	RATE_BITS = 5,
 	RATE_UNKNOWN = (1 << RATE_BITS) - 1,
 	MTU_MASK = 0xFF & ~RATE_UNKNOWN,
@@ -35,9 +34,9 @@ enum {
 	KEY_KNOWN = 1 << 16, /* above the key */
 };
 
-/* Not worked out yet. No measure has this value, since there is no MTU 0. */
+/* Not computed yet. No measure has this value, because there is no MTU 0. */
 #define MEASURE_UNSEEN ((measure_t)0)
-/* Of nothing met so far. */
+/* The start of a minimum. */
 #define MEASURE_NOTHING ((measure_t)(MTU_UNKNOWN << RATE_BITS | RATE_UNKNOWN))
 
 struct lookup {
@@ -46,17 +45,17 @@ struct lookup {
 	const struct snapshot *topology;
 	const struct registry *registry;
 
-	struct map guids; /* PortGUID to the end port's number + 1; filled when first asked */
+	struct map guids; /* PortGUID to the number of the end port + 1; filled when first used */
 	bool guids_filled;
 
 	uint16_t *class_of; /* by number of the end port */
 	unsigned classes;
-	struct endport class_port[CLASSES_MAX + 1]; /* one that has such a table */
-	/* By two classes: KEY_KNOWN and the key. NULL until asked, from the arena. */
+	struct endport class_port[CLASSES_MAX + 1]; /* an end port with such a table */
+	/* By two classes: KEY_KNOWN and the P_Key. NULL until used; in the arena. */
 	uint32_t *shared[CLASSES_MAX + 1];
 
 	uint8_t rate_place[RATES_ENCODED], rate_at[RATE_UNKNOWN]; /* the encodings in order */
-	uint32_t link_key; /* width and speeds of the port whose rate was worked out last */
+	uint32_t link_key; /* width and speeds of the port whose rate was computed last */
 	uint8_t link_rate; /* its place; most ports are alike */
 	measure_t *cable;  /* by link slot: both ends of it */
 	measure_t ***way;  /* by switch, block of LIDs, LID; as shared */
@@ -64,7 +63,7 @@ struct lookup {
 	uint64_t effort;
 };
 
-/* Slower rates first; what has no rate has no place. */
+/* Slower rates first; an encoding without a rate has no place. */
 static void rates_sort(struct lookup *lookup)
 {
 	unsigned count = 0;
@@ -100,7 +99,7 @@ struct lookup *lookup_new(struct view *view, const struct registry *registry)
 	lookup->cable = mem_array(topology->num_links, sizeof(*lookup->cable));
 	lookup->way = mem_array(topology->num_switches, sizeof(*lookup->way));
 	lookup->arena = arena_new();
-	lookup->link_rate = RATE_UNKNOWN; /* as all is 0 */
+	lookup->link_rate = RATE_UNKNOWN; /* because all is 0 */
 	rates_sort(lookup);
 	return lookup;
 }
@@ -136,7 +135,7 @@ struct view *lookup_view(const struct lookup *lookup)
 
 /* GUIDs */
 
-/* 0 is no GUID, whoever may report it. */
+/* 0 is not a GUID, even if a device reports it. */
 static void guids_fill(struct lookup *lookup)
 {
 	uint32_t count = endport_count(lookup->topology);
@@ -150,7 +149,7 @@ static void guids_fill(struct lookup *lookup)
 	lookup->guids_filled = true;
 }
 
-/* The place of an end port and one more, 0 when nobody has this GUID. */
+/* The number of the end port + 1; 0 if no port has this GUID. */
 static uintptr_t guid_place(struct lookup *lookup, guid_t guid)
 {
 	const struct alias_entry key = {.guid = guid};
@@ -213,7 +212,7 @@ pkey_t lookup_shared(struct lookup *lookup, const struct endport *a, const struc
 	return (pkey_t)*shared;
 }
 
-/* Ways */
+/* Paths */
 
 measure_t measure_least(measure_t a, measure_t b)
 {
@@ -240,8 +239,8 @@ uint8_t measure_rate(const struct lookup *lookup, measure_t measure)
 	return place == RATE_UNKNOWN ? 0 : lookup->rate_at[place];
 }
 
-/* NeighborMTU is what the port sends at most; before ARMED it may still be left over from before. A
- * base port 0 has none (table 146). */
+/* NeighborMTU is the maximum that the port sends. Before ARMED it may be an old value. A base
+ * port 0 has none (table 146). */
 static uint8_t port_mtu(const struct node_facts *facts, const struct port_info *info, uint8_t num)
 {
 	bool has_neighbor_mtu = num || facts->sw.enhanced_port0;
@@ -304,7 +303,7 @@ static measure_t measure_cable(struct lookup *lookup, uint32_t sw, uint8_t port)
 	return near;
 }
 
-/* Both ends of the link that leaves a switch there, or the switch's own port 0. */
+/* Both ends of the link at this port of the switch, or port 0 of the switch. */
 static measure_t cable_at(struct lookup *lookup, uint32_t sw, uint8_t port)
 {
 	measure_t *cable = &lookup->cable[lookup->topology->switches[sw].first_link + port];
@@ -359,7 +358,7 @@ static measure_t way_from_switch(struct lookup *lookup, uint32_t sw, lid_t dlid)
 	return *way;
 }
 
-/* From an adapter: over its cable, to the other end or into the switch there. */
+/* From an adapter: over its cable, to the far end or into the switch. */
 static measure_t way_from_end(struct lookup *lookup, const struct endport *from,
 			      const struct endport *to, lid_t dlid)
 {

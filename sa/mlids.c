@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MLIDs in use (mlids.h): a count of groups for each, a bit for each that has none, and the lowest
- * word of these bits that may have one. Of the solicited-node groups with the same remainder those
- * are counted that have the MLID of the first.
+ * MLIDs in use: the number of groups of each MLID, a bit for each free MLID, and the first word of
+ * these bits that may have a free one. Solicited-node groups with the same remainder are counted if
+ * they have the MLID of the first one.
  */
 #include "sa/mlids.h"
 
@@ -24,12 +24,12 @@ struct mlids {
 	struct registry *registry;
 	uint32_t groups[MLIDS];
 	uint64_t free[WORDS];
-	unsigned first_word; /* none before it has a free one */
+	unsigned first_word; /* no word before it has a free one */
 	unsigned pool;
 	struct map shared; /* snm_key() -> how many groups << MLID_BITS | their MLID */
 };
 
-/* False when it is no solicited-node group, or these do not share. */
+/* False if it is not a solicited-node group, or they do not share. */
 static bool snm_key(const struct mlids *mlids, const uint8_t mgid[GID_SIZE], uint64_t *key)
 {
 	const uint64_t scope_and_p_key = UINT64_C(0x000F0000FFFF0000);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MultiPathRecord (SubnAdmGetMulti): paths from any of some ports to any of others, as PathRecords.
- * Called by sa.c.
+ * MultiPathRecord (SubnAdmGetMulti): paths from a set of ports to another, as PathRecords. Called
+ * by sa.c.
  *
- * Who asks wants ways that fail one by one. So the first paths go between ports that are all
- * different (the first source to the first destination, the second to the second), then along the
- * other diagonals, and only then with the next LIDs of the same ports; NumbPath cuts that off.
- * There are at most PATHS_MAX, as OpenSM gives. IndependenceSelector asks for what is done anyway.
+ * The client wants paths that fail independently. So the first paths are between different ports
+ * (the first source to the first destination, the second to the second), then along the other
+ * diagonals, and then with the next LIDs of the same ports. NumbPath limits the number, PATHS_MAX
+ * at most, as in OpenSM. IndependenceSelector changes nothing.
  *
- * Both counts must be given and not be 0, else INSUFFICIENT_COMPONENTS; a GID that nobody in this
- * subnet has, or of a group, is refused with INVALID_GID. The request may be longer than a MAD, for
- * the kernel puts such together.
+ * Both counts are required and must not be 0, otherwise the status is INSUFFICIENT_COMPONENTS. A
+ * GID of no port in this subnet, or of a group, is refused with INVALID_GID. The request may be
+ * longer than a MAD, because the kernel reassembles it.
  */
 #include "lib/be.h"
 #include "sa/path_walk.h"
 
 enum { PATHS_MAX = 127 };
 
-/* Its components as PathRecord's. */
+/* The components as those of PathRecord. */
 static const struct {
 	uint8_t ours, path;
 } components[] = {
@@ -77,7 +77,7 @@ struct multi_walk {
 	unsigned most, given;
 };
 
-/* The ports of count GIDs, each once. False when one of them is nobody's. */
+/* The ports of count GIDs, each once. False if a GID belongs to no port. */
 static bool side_read(const struct sa_request *request, const uint8_t *gids, unsigned count,
 		      struct path_side *side, uint8_t *lmc)
 {
@@ -135,7 +135,7 @@ uint16_t begin_multi_paths(struct sa_request *request)
 	return STATUS_OK;
 }
 
-/* A unit is a number of a pair's LIDs, a diagonal and a place on it. */
+/* A unit is an index of a pair's LIDs, a diagonal and a place on it. */
 void step_multi_path(struct sa_request *request, uint64_t unit)
 {
 	struct multi_walk *multi = request->state;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MCMemberRecord (15.2.5.17): who may see, make, join and leave which group. The rules are those
- * that the specification numbers o15-0.1.3 to o15-0.2.4, as OpenSM's osm_sa_mcmember_record.c and
- * osmtest restate them; where those two leave something open, a comment says what is done here.
- * What happens to the groups is in groups.c. Called by sa.c.
+ * MCMemberRecord (15.2.5.17): the rules for seeing, making, joining and leaving groups. The rules
+ * are o15-0.1.3 to o15-0.2.4 of the specification, as restated in OpenSM's osm_sa_mcmember_record.c
+ * and in osmtest. Where these leave a choice, a comment states the choice here. groups.c changes
+ * the groups. Called by sa.c.
  *
- * A member is a port, named by its PortGID, whose prefix may be the link-local default instead of
- * the subnet's. Whoever shares a partition with the port may join it to a group (a proxy join) of a
- * partition that both are in: else he could make groups, and trees in switches, in partitions that
- * are closed to him. A membership, and a group, counts for the port that asks for it, so a proxy
- * join takes nothing from another port's limits.
+ * A member is a port, named by its PortGID, whose prefix is that of the subnet or the link-local
+ * default. A requester that shares a partition with a port may join it (a proxy join) to a group of
+ * a partition that both are in. Otherwise a requester could make groups, and trees in switches, in
+ * partitions from which it is excluded. A membership, and a group, counts for the port that
+ * requests it, so a proxy join uses nothing of another port's limits.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ enum {
 	SIGNATURE_SA = 0xA01B,
 	HOP_LIMIT_MAX = 0xFF,
 	RATE_10_GBPS = 3,
-	OWN_SHARE = 4, /* of groups_per_port: what a port gets also when MLIDs are scarce */
+	OWN_SHARE = 4, /* part of groups_per_port that a port gets even if MLIDs are scarce */
 };
 
 #define JOIN_COMPONENTS                                              \
@@ -42,9 +42,9 @@ enum {
 	(JOIN_COMPONENTS | COMPONENT(MC_MEMBER_Q_KEY) | COMPONENT(MC_MEMBER_TCLASS) | \
 	 COMPONENT(MC_MEMBER_P_KEY) | COMPONENT(MC_MEMBER_FLOW_LABEL) | COMPONENT(MC_MEMBER_SL))
 
-/* Components of a request against a group */
+/* Comparison of a request with a group */
 
-/* A value counts only together with its selector. */
+/* A value counts only with its selector. */
 static struct path_query group_limits(const struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -62,16 +62,16 @@ static struct path_query group_limits(const struct sa_request *request)
 	return asked;
 }
 
-/* No MTU or rate that does not exist is more or less than one that does. */
+/* An invalid MTU or rate is neither more nor less than a valid one. */
 static bool limits_valid(const struct path_query *asked)
 {
 	return (asked->mtu.selector == SELECT_BEST || mtu_bytes(asked->mtu.value)) &&
 	       (asked->rate.selector == SELECT_BEST || rate_deci_gbps(asked->rate.value));
 }
 
-/* What all groups of an IPoIB network have in common (o15-0.2.4 and OpenSM's check of a group
- * against its broadcast group): of the request's components those that concern its packets. The
- * first that differs, by name; NULL: none. */
+/* The components that all groups of an IPoIB network share (o15-0.2.4 and OpenSM's comparison
+ * with the broadcast group), as far as they concern packets. Returns the name of the first that
+ * differs; NULL: none. */
 static const char *packets_differ(const struct sa_request *request, const struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -138,14 +138,14 @@ static struct mc_member_record record_of(const struct group_entry *group,
 	return record;
 }
 
-/* A group of a partition in which the requester is not is for the requester like no group. */
+/* A requester outside the partition of a group does not see the group. */
 static bool may_see_group(const struct sa_request *request, const struct group_entry *group)
 {
 	return endport_in_partition(&request->requester, group->p_key);
 }
 
-/* Whether there is a group with the MGID of the request that the requester may not see, or not any
- * more when the tables of ports show the partitions in force. */
+/* Whether the group with the requested MGID is hidden from the requester, now or as soon as the
+ * tables of ports follow the partitions in force. */
 static bool group_is_hidden(const struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -162,8 +162,8 @@ static guid_t wanted_guid(const struct sa_request *request)
 	return be64_load(((const struct mc_member_record *)request->wanted)->port_gid + 8);
 }
 
-/* Nobody but the trusted learns who is in a group (15.2.5.17), by asking for him either: others are
- * given groups. But each may ask for its own memberships. */
+/* Only trusted requesters may see the members of a group (15.2.5.17), also if they request a
+ * certain member; others get groups. Each port may see its own memberships. */
 static bool asks_members(const struct sa_request *request)
 {
 	return request->trust >= REQUESTER_TRUSTED || request_has(request, MC_MEMBER_PORT_GID);
@@ -193,7 +193,7 @@ uint16_t begin_mc_members(struct sa_request *request)
 
 	if (asks_members(request))
 		walk_members(request);
-	else if (request_has(request, MC_MEMBER_MGID)) /* one at most: no walk */
+	else if (request_has(request, MC_MEMBER_MGID)) /* at most one group: no walk */
 		request->most = request->end = 1;
 	else
 		request_walk(request, REGISTRY_GROUP,
@@ -240,7 +240,7 @@ void step_mc_member(struct sa_request *request, uint64_t unit)
 
 /* Set */
 
-/* Gives the status back. */
+/* Logs the refusal. Returns the status. */
 static uint16_t refuse_by(struct sa_request *request, uint16_t status,
 			  const struct log_subject *subject, const char *why)
 {
@@ -255,7 +255,7 @@ static uint16_t refuse_by(struct sa_request *request, uint16_t status,
 	return status;
 }
 
-/* Where the group is hidden the log names that, whatever the status says to the requester. */
+/* For a hidden group the log has that reason; the status does not reveal it. */
 static uint16_t member_refuse(struct sa_request *request, uint16_t status, const char *why)
 {
 	const struct log_subject subject = {.lid = request->from->lid};
@@ -273,7 +273,7 @@ static uint16_t refuse_beyond(struct sa_request *request, enum sa_limit limit, c
 	return refuse_by(request, SA_NO_RESOURCES, &subject, why);
 }
 
-/* The port that the request is about: one of this subnet that the requester may speak for. */
+/* The port of the request, in this subnet, for which the requester may act. */
 static uint16_t member_find_port(struct sa_request *request, struct endport *out)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -290,9 +290,9 @@ static uint16_t member_find_port(struct sa_request *request, struct endport *out
 	return STATUS_OK;
 }
 
-/* o15-0.2.1: what a port has joined by itself is its own affair; what was joined for it, and by
- * itself not since, is that of the group's partition. An administrator, who has an SA_Key that is
- * not the default, may end both; OpenSM's validate_modify() asks for no key. */
+/* o15-0.2.1: a port alone ends the memberships that it requested itself. If only another port
+ * requested a membership, any port of the partition may end it. A requester with an SA_Key that
+ * is not the default may end both; OpenSM's validate_modify() requires no key. */
 static bool member_may_change(const struct sa_request *request, const struct endport *port,
 			      const struct member_entry *member, const struct group_entry *group)
 {
@@ -303,8 +303,8 @@ static bool member_may_change(const struct sa_request *request, const struct end
 	return endport_same(&request->requester, port);
 }
 
-/* Whether the port can send and receive what the group's members do. What its PortInfo does not
- * tell, as a switch's port 0 has no rate, it can. */
+/* Whether the port supports the MTU and rate of the group. A value that its PortInfo does not
+ * have, such as the rate of port 0 of a switch, is no obstacle. */
 static bool port_can(struct sa_request *request, const struct endport *port,
 		     const struct group_entry *group)
 {
@@ -329,17 +329,16 @@ static bool is_ipoib(const uint8_t mgid[GID_SIZE])
 	return signature_of(mgid) == SIGNATURE_IPOIB_V4 || signature_of(mgid) == SIGNATURE_IPOIB_V6;
 }
 
-/* o15-0.1.5: MGIDs that nobody can ask for. Reserved scopes are none of them. */
+/* o15-0.1.5: MGIDs that a client cannot request. Reserved scopes are allowed. */
 static bool mgid_valid(const uint8_t mgid[GID_SIZE])
 {
 	return path_gid_is_multicast(mgid) && !(mgid[1] & FLAGS_RESERVED) &&
 	       !(signature_of(mgid) == SIGNATURE_SA && (mgid[1] & SCOPE_MASK) == SCOPE_LINK_LOCAL);
 }
 
-/* RFC 4391, section 4: bytes 4 and 5 of an IPoIB MGID are the P_Key of the network's partition. No
- * group with this MGID is made in another partition, whether or not this one has a network yet: it
- * would be in the way of the network's own groups. OpenSM accepts any P_Key
- * (validate_requested_mgid()). */
+/* RFC 4391, section 4: bytes 4 and 5 of an IPoIB MGID are the P_Key of its network. A group with
+ * this MGID cannot be made in another partition, even before the network exists: it would block
+ * the groups of the network. OpenSM accepts any P_Key (validate_requested_mgid()). */
 static bool partition_agrees(const struct sa_request *request, const uint8_t mgid[GID_SIZE])
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -347,8 +346,8 @@ static bool partition_agrees(const struct sa_request *request, const uint8_t mgi
 	return !is_ipoib(mgid) || !((be16_load(mgid + 4) ^ wanted->p_key) & ~PKEY_FULL_MEMBER);
 }
 
-/* A group of an IPoIB network (RFC 4391) is made like the network's broadcast group, which has to
- * be there before. */
+/* A group of an IPoIB network (RFC 4391) has the properties of its broadcast group, which must
+ * exist before. */
 static bool network_agrees(const struct sa_request *request, const uint8_t mgid[GID_SIZE])
 {
 	uint8_t broadcast[GID_SIZE] = {0xFF,   0x10 | (mgid[1] & SCOPE_MASK), 0x40, 0x1B, mgid[4],
@@ -362,8 +361,8 @@ static bool network_agrees(const struct sa_request *request, const uint8_t mgid[
 	return group && !packets_differ(request, group);
 }
 
-/* MTU, rate and life time of a new group: as asked, and not more than its first port can; what is
- * not asked is the best (o15-0.2.3 leaves it to the SA). */
+/* MTU, rate and life time of a new group: as requested, limited to the capabilities of its first
+ * port. The default is the best value (o15-0.2.3 leaves it to the SA). */
 static bool choose_limits(struct sa_request *request, const struct endport *port,
 			  struct group_entry *group)
 {
@@ -401,12 +400,14 @@ static uint16_t design_group(struct sa_request *request, const struct endport *p
 	};
 
 	if (!(wanted->join_state & JOIN_KEEPS_GROUP)) { /* o15-0.1.9 */
-		request->logged = true; /* Linux asks so before it sends to whom nobody hears */
+		request->logged =
+			true; /* Linux does this before it sends to a group without members */
 		return SA_REQ_INVALID;
 	}
 	if ((request->mask & CREATE_COMPONENTS) != CREATE_COMPONENTS) /* o15-0.1.3 */
-		return member_refuse(request, SA_REQ_INSUFFICIENT_COMPONENTS,
-				     "there is no such group, and not all is said that makes one");
+		return member_refuse(
+			request, SA_REQ_INSUFFICIENT_COMPONENTS,
+			"there is no such group, and components to create it are missing");
 	if (named && !mgid_valid(wanted->mgid))
 		return member_refuse(request, SA_REQ_INVALID, "no group may have this MGID");
 	if (named && !partition_agrees(request, wanted->mgid))
@@ -415,12 +416,12 @@ static uint16_t design_group(struct sa_request *request, const struct endport *p
 	if (named && !network_agrees(request, wanted->mgid))
 		return member_refuse(
 			request, SA_REQ_INVALID,
-			"the broadcast group of its IPoIB network is not there, or is another; "
-			"a partition with ipoib has one");
+			"the broadcast group of its IPoIB network is missing or differs; define "
+			"the partition with ipoib");
 	if (!choose_limits(request, port, &group))
-		return member_refuse(
-			request, SA_REQ_INVALID,
-			"the port has no such MTU, Rate or PacketLifeTime for a new group");
+		return member_refuse(request, SA_REQ_INVALID,
+				     "the port does not support this MTU, Rate or PacketLifeTime "
+				     "of a new group");
 	if (named)
 		group.scope = wanted->mgid[1] & SCOPE_MASK;
 	if (by_scope)
@@ -437,7 +438,7 @@ static uint16_t design_group(struct sa_request *request, const struct endport *p
 	return STATUS_OK;
 }
 
-/* What only the judged request takes: the group counts for the requester, and gets an MLID. */
+/* Completes a valid request: the group counts for the requester and gets an MLID. */
 static uint16_t admit_group(struct sa_request *request, struct group_entry *group)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -462,11 +463,11 @@ static uint16_t admit_group(struct sa_request *request, struct group_entry *grou
 	return STATUS_OK;
 }
 
-/* The group that is joined, as it is or as it would be made. Who is in its partition is so as a
- * full member or as a limited one, who may send to the full ones. That the port is in it is
- * o15-0.1.8; that who asks is in it o15-0.2.1 demands where he changes what was joined for the
- * port. It holds for the first join as well, at which OpenSM does not look. A hidden group is
- * judged like a group that would be made: statuses must not tell that it is there. */
+/* Finds the group to join, existing or new. A limited member of its partition may join too, and
+ * sends to full members. o15-0.1.8 requires that the port is in the partition. o15-0.2.1
+ * requires it of the requester to change a proxy membership; here it also applies to the first
+ * join, which OpenSM does not check. For a hidden group the checks are those of a new group, so
+ * that the status does not reveal it. */
 static uint16_t judge_group(struct sa_request *request, const struct endport *port,
 			    struct group_entry *out)
 {
@@ -487,18 +488,18 @@ static uint16_t judge_group(struct sa_request *request, const struct endport *po
 	}
 	if (!status && !request_both_in(request, port, out->p_key))
 		status = member_refuse(request, SA_REQ_INVALID,
-				       "the port, or who asks, is not in the group's partition");
+				       "the port or the requester is not in the group's partition");
 	if (!status && !port_can(request, port, out))
 		status = member_refuse(request, SA_REQ_INVALID,
-				       "the group's MTU or rate is more than the port can");
+				       "the port does not support the group's MTU or rate");
 	if (!status && !known)
 		status = admit_group(request, out);
 	return status;
 }
 
-/* The membership after the request: what it was, and what is asked (o15-0.1.11). A join by the port
- * itself makes the membership its own: else another port, that joined it before, could end it. (In
- * OpenSM, osm_mgrp_add_port(), it stays a proxy's.) */
+/* The membership after the request: the previous one and the requested one (o15-0.1.11). A join
+ * by the port itself makes the membership its own, otherwise the port that joined it could end
+ * it. In OpenSM, osm_mgrp_add_port(), it stays a proxy membership. */
 static uint16_t judge_member(struct sa_request *request, const struct endport *port,
 			     const struct group_entry *group, struct member_entry *out)
 {
@@ -509,15 +510,17 @@ static uint16_t judge_member(struct sa_request *request, const struct endport *p
 		hidden ? NULL
 		       : groups_member(request->groups, group->mgid, prefix, wanted_guid(request));
 	bool own = endport_same(&request->requester, port);
-	bool takes = !known || (own && known->proxy_join); /* it counts for the requester now */
+	bool takes = !known ||
+		     (own && known->proxy_join); /* the membership counts for the requester now */
 
 	if (known && !member_may_change(request, port, known, group))
-		return member_refuse(request, SA_REQ_INVALID, "another one has joined that port");
+		return member_refuse(request, SA_REQ_INVALID,
+				     "another port requested this membership");
 	if (takes && !request_may_register(request, request->requester.guid))
 		return refuse_beyond(request, SA_LIMIT_REGISTRATIONS,
 				     "the requester has registered as much as one port may "
 				     "(registrations_per_port)");
-	/* An MGID has one group in the subnet: this one cannot be made. */
+	/* An MGID has one group in the subnet, so a second one cannot be made. */
 	if (hidden)
 		return member_refuse(request, SA_REQ_INVALID, "the group is hidden");
 	*out = (struct member_entry){.port_prefix = prefix, .port_guid = wanted_guid(request)};
@@ -532,7 +535,7 @@ static uint16_t judge_member(struct sa_request *request, const struct endport *p
 	return STATUS_OK;
 }
 
-/* PortGID is told as it was asked, with the one prefix or the other. */
+/* The answer repeats the requested PortGID, with either prefix. */
 static void member_give(struct sa_request *request, const struct group_entry *group,
 			const struct member_entry *member)
 {
@@ -573,8 +576,8 @@ uint16_t begin_join(struct sa_request *request)
 
 /* Delete */
 
-/* o15-0.1.14: some of what the port has joined as, and nothing else. The port need not be there any
- * more when who asks is of the partition. */
+/* o15-0.1.14: a request to leave must have JoinState bits of the membership and no others. If
+ * the requester is in the partition, the port may be absent. */
 uint16_t begin_leave(struct sa_request *request)
 {
 	const struct mc_member_record *wanted = request->wanted;
@@ -595,7 +598,7 @@ uint16_t begin_leave(struct sa_request *request)
 	if (!known || !member || !wanted->join_state || wanted->join_state & ~member->join_state ||
 	    !member_may_change(request, &port, member, known))
 		return SA_REQ_INVALID;
-	group = *known; /* it may be gone in a moment */
+	group = *known; /* it may be freed below */
 	left = *member;
 	left.join_state = groups_leave(request->groups, member, wanted->join_state);
 	member_give(request, &group, &left);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rule of paths (path.h), in two halves: what there is, from the lookup's ways there and back,
- * and the comparison of that with what was asked for.
+ * The properties of a path, from the lookup in both directions, and their comparison with a
+ * request.
  */
 #include "sa/path.h"
 
@@ -14,7 +14,7 @@ enum {
 	ENCODED_MAX = 63, /* six bits */
 };
 
-/* How encoded values compare: those of rates are not in order. 0: no such value. */
+/* The order of encoded values: encodings of rates are not in order. 0: not a valid value. */
 static unsigned mtu_order(uint8_t mtu)
 {
 	return mtu <= MTU_4096 ? mtu : 0;
@@ -25,8 +25,8 @@ static unsigned rate_order(uint8_t rate)
 	return rate_deci_gbps(rate);
 }
 
-/* A path may be used at less than it can do: LESS gives the most below the value, EXACTLY the value
- * when the path can do it. False when the path cannot be as asked. */
+/* A path may be used at a lower value: LESS gives the highest value below the limit, EXACTLY the
+ * limit if the path supports it. False if the path cannot satisfy it. */
 static bool limit_capacity(const struct path_limit *limit, unsigned (*order)(uint8_t),
 			   uint8_t *value)
 {
@@ -60,8 +60,8 @@ bool path_limit_rate(const struct path_limit *limit, uint8_t *rate)
 	return limit_capacity(limit, rate_order, rate);
 }
 
-/* A life time that is longer than it need be is true as well; a shorter one would make connections
- * break off before the fabric has recovered. */
+/* A longer life time than necessary is valid too; with a shorter one connections would break
+ * before the fabric has recovered. */
 bool path_limit_life_time(const struct path_limit *limit, uint8_t *value)
 {
 	switch (limit->selector) {
@@ -90,7 +90,7 @@ bool path_query_holds(const struct path_query *query, uint8_t mtu, uint8_t rate,
 	       path_limit_life_time(&query->life_time, &as_life_time) && as_life_time == life_time;
 }
 
-/* The fastest rate up to have whose encoding is not above max. */
+/* The fastest rate up to this one whose encoding is not above max. */
 uint8_t path_rate_known(uint8_t have, uint8_t max)
 {
 	uint8_t best = RATE_2_5_GBPS;
@@ -103,8 +103,8 @@ uint8_t path_rate_known(uint8_t have, uint8_t max)
 	return best;
 }
 
-/* The P_Key of the path as the question leaves it open, 0 when there is none. That of the default
- * partition is nearly always asked for and known, so it is tried first. */
+/* The P_Key of the path if the query allows several; 0 if there is none. The default partition
+ * is requested most often, so it is tried first. */
 static pkey_t path_key(struct lookup *lookup, const struct path_ends *ends, pkey_t asked)
 {
 	pkey_t shared = lookup_shared(lookup, ends->source, ends->destination);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * PathRecord to a multicast group, which is given by its MGID as DGID, by its MLID as DLID, or by
- * both. There is one path, from a member, and its properties are the group's, whatever lies on the
- * way: who could not keep up was not let in. Who is in a group is told to nobody but the trusted,
- * so others are answered for themselves alone. Called by path_record.c.
+ * PathRecord to a multicast group, given by its MGID as DGID, by its MLID as DLID, or by both.
+ * There is one path, from a member, with the properties of the group: a port without these
+ * capabilities could not join. Only trusted requesters may see the members of a group, so others
+ * get answers only for themselves. Called by path_record.c.
  *
- * Groups may share an MLID: a DLID alone means the first of them that is as asked.
+ * Groups may share an MLID: a DLID alone means the first such group that satisfies the request.
  */
 #include <string.h>
 
@@ -22,7 +22,8 @@ bool path_is_to_group(const struct sa_request *request)
 		wanted->dlid <= LID_MULTICAST_MAX);
 }
 
-/* The source: by GID, by LID, by both, or in a table by neither; that is the requester then. */
+/* The source: by GID, by LID or by both. A GetTable request may have neither; then it is the
+ * requester. */
 static uint16_t find_source(struct sa_request *request, bool *found, struct endport *out)
 {
 	const struct path_record *wanted = request->wanted;
@@ -64,7 +65,7 @@ static bool group_matches(const struct sa_request *request, const struct path_qu
 	       (!request_has(request, PATH_HOP_LIMIT) || wanted->hop_limit == group->hop_limit);
 }
 
-/* The group that is asked for, with source as a member; NULL when there is none. */
+/* The requested group, with source as a member; NULL if there is none. */
 static const struct group_entry *find_group(const struct sa_request *request,
 					    const struct path_query *query,
 					    const struct endport *source)

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * PathRecord: which ends a request means; the rest is path_walk.c's and the rule of path.c. Called
- * by sa.c.
+ * PathRecord: the ends that a request means; path_walk.c and path.c do the rest. Called by sa.c.
  *
- * Each end is given by GID, by LID or by both, which must then be the same port. A GID is ours when
- * its prefix is the subnet's or the link-local default. A destination in another subnet is reached
- * by the router that prefix_routes_file names: the path leads there, carries the GID that was asked
- * for, and has HopLimit 255, as OpenSM says it; without a row for it, and as a source, another
- * subnet's GID is refused with INVALID_GID. A GUID or LID that nobody has matches nothing;
- * neither does a multicast GID as the source. SubnAdmGet must give both ends, else
- * INSUFFICIENT_COMPONENTS; SubnAdmGetTable may leave one open (all ports) or both, as long as the
+ * Each end is given by GID, by LID or by both, which must then be the same port. A GID is of this
+ * subnet if its prefix is that of the subnet or the link-local default. For a destination in
+ * another subnet, prefix_routes_file names a router: the path leads there, has the requested GID,
+ * and HopLimit 255 as in OpenSM. Without a row for it, or as a source, a GID of another subnet is
+ * refused with INVALID_GID. A GUID or LID of no port matches nothing, and neither does a multicast
+ * GID as the source. SubnAdmGet must have both ends, otherwise the status is
+ * INSUFFICIENT_COMPONENTS. SubnAdmGetTable may omit an end (all ports) or both, as long as the
  * table does not become too large.
  *
- * NumbPath is for each pair of ports; of Get it is always 1 (an erratum to release 1.2, as in
+ * NumbPath applies to each pair of ports; for Get it is always 1 (an erratum to release 1.2, as in
  * OpenSM).
  */
 #include <limits.h>
@@ -32,11 +31,11 @@ static void side_fix(const struct sa_request *request, struct path_side *side, b
 		side->first = number;
 		side->count = 1;
 	} else {
-		side->count = 0; /* nobody, or two components that contradict each other */
+		side->count = 0; /* no such port, or two components that contradict each other */
 	}
 }
 
-/* The first row that fits counts, whether its router is there or not. */
+/* The first matching row counts, whether its router is present or not. */
 static const struct prefix_route *route_to(const struct sa_request *request, uint64_t prefix)
 {
 	const struct route_options *options = request->topology->options;
@@ -64,7 +63,8 @@ static bool any_router(const struct sa_request *request, struct endport *out)
 	return false;
 }
 
-/* A destination in another subnet: the path leads to the router, and says where it goes on. */
+/* A destination in another subnet: the path leads to the router and has the GID of the
+ * destination. */
 static uint16_t side_beyond(const struct sa_request *request, struct path_walk *walk)
 {
 	const uint8_t *gid = ((const struct path_record *)request->wanted)->dgid;
@@ -90,7 +90,7 @@ static uint16_t side_beyond(const struct sa_request *request, struct path_walk *
 	return STATUS_OK;
 }
 
-/* STATUS_OK, or why this side cannot be. */
+/* STATUS_OK, or the status if this side is invalid. */
 static uint16_t side_find(const struct sa_request *request, unsigned gid_component,
 			  const uint8_t gid[GID_SIZE], unsigned lid_component, lid_t lid,
 			  struct path_side *out)

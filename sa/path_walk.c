@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Walks over pairs of ports (path_walk.h). One pair is some hundred nanoseconds, for a table may
- * have hundred thousand of them: what all of them share is worked out before the first, and what
- * pairs of one source share when it is met.
+ * Walks over pairs of ports. A table may have hundreds of thousands of pairs, and each takes some
+ * hundred nanoseconds. So values that all pairs share are computed before the first pair, and
+ * values of a source when it is reached.
  */
 #include "sa/path_walk.h"
 
@@ -13,7 +13,7 @@ static bool has_component(uint64_t mask, unsigned component)
 	return mask >> component & 1;
 }
 
-/* A value counts only together with its selector. */
+/* A value counts only with its selector. */
 static struct path_limit path_limit_of(uint64_t mask, unsigned selector_component, uint8_t selector,
 				       unsigned value_component, uint8_t value)
 {
@@ -38,7 +38,7 @@ static struct path_query query_of(uint64_t mask, const struct path_record *wante
 	};
 }
 
-/* Raw traffic is not switched by LFTs, and P_Key 0 stands for no partition. */
+/* LFTs do not forward raw traffic, and P_Key 0 is not a partition. */
 static bool query_possible(uint64_t mask, const struct path_record *wanted)
 {
 	return !(has_component(mask, PATH_RAW_TRAFFIC) && wanted->raw_traffic) &&
@@ -104,7 +104,7 @@ static uint32_t side_number(const struct path_side *side, uint32_t place)
 	return side->number ? side->number[place] : side->first + place;
 }
 
-/* A path is told with the GIDs by which it was asked for. */
+/* The record has the GIDs of the request. */
 static void side_name(const struct path_side *side, uint32_t place, struct endport *port)
 {
 	guid_t asked = side->guid ? side->guid[place] : side->asked;
@@ -134,7 +134,7 @@ static unsigned side_lids(const struct path_side *side, const struct endport *po
 	return side->by_lid ? 1 : 1u << port->lmc;
 }
 
-/* The offset at which a side that gave its LID makes the other begin. */
+/* The offset of the LID of a side that was given by LID; the other side starts there. */
 static unsigned side_offset(const struct path_side *side, const struct endport *port)
 {
 	return side->by_lid ? (unsigned)(side->lid - port->lid) : 0;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What PathRecord and MultiPathRecord have in common: the ports on both sides, what is asked of a
- * path between two of them, which pairs of their LIDs make its paths, and what is told of one. The
- * two differ in how they name the sides and in the order of the pairs. Loop thread only.
+ * The common part of PathRecord and MultiPathRecord: the ports on both sides, the conditions on a
+ * path, the LIDs of each path, and the record of a path. They differ in how a request names the
+ * sides and in the order of the pairs. Loop thread only.
  *
- * LIDs. Where an end has several (LMC), path number i goes from SLID base + i to DLID base + i, the
- * one with fewer starting over, so that two paths share as little as they can; there are as many
- * paths as the end with more has LIDs. An end that was given by LID keeps it, and the other begins
- * at the same offset.
+ * LIDs. If an end has several LIDs (LMC), path number i goes from SLID base + i to DLID base + i,
+ * modulo the number of LIDs of each end, so that two paths share few links. There are as many paths
+ * as the end with more LIDs has. An end that was given by LID keeps it, and the other end starts at
+ * the same offset.
  *
- * What is not judged: ServiceID, QoSClass, FlowLabel, HopLimit and TClass come back as asked. No
- * policy tells services apart, and the last three are for GRHs, which paths within the subnet do
- * not need: where nobody asks for them they are 0.
+ * Not evaluated: ServiceID, QoSClass, FlowLabel, HopLimit and TClass are returned as requested.
+ * There is no policy for services, and the last three are for GRHs, which paths within the subnet
+ * do not need; without a request they are 0.
  */
 #ifndef SA_PATH_WALK_H
 #define SA_PATH_WALK_H
@@ -20,48 +20,47 @@
 #include "sa/request.h"
 
 struct path_side {
-	const uint32_t *number; /* of its end ports; NULL: first, first + 1, ... */
-	const guid_t *guid;	/* as number: by which each was asked for, perhaps an alias */
-	guid_t asked;		/* the same of the only one; 0: it was not asked for by GID */
+	const uint32_t *number; /* numbers of its end ports; NULL: first, first + 1, ... */
+	const guid_t *guid;	/* parallel to number: the requested GUID, which may be an alias */
+	guid_t asked;		/* the requested GUID of a single port; 0: not given by GID */
 	uint32_t first, count;
-	bool by_lid; /* the request fixes this one */
+	bool by_lid; /* the request has the LID */
 	lid_t lid;
 };
 
 struct path_walk {
 	struct path_side source, destination;
-	bool possible; /* there can be such paths at all */
+	bool possible; /* false: no path can satisfy the request */
 	struct path_rule rule;
 	struct path_query query;
-	struct path_record echo; /* what is the same in all answers */
+	struct path_record echo; /* the fields that all answers share */
 
-	uint32_t source_place; /* of source_port on its side; UINT32_MAX: not looked up yet */
+	uint32_t source_place; /* index of source_port on its side; UINT32_MAX: not set */
 	struct endport source_port;
-	bool source_seen; /* by the requester */
+	bool source_seen; /* the requester may see it */
 };
 
-/* In request's arena, with both sides empty. wanted and mask are PathRecord's, whatever was asked.
- */
+/* Makes a walk in the arena of the request, with both sides empty. wanted and mask are those of
+ * a PathRecord, also for a MultiPathRecord. */
 struct path_walk *path_walk_new(struct sa_request *request, uint64_t mask,
 				const struct path_record *wanted);
 
-/* A GID of this subnet, which is its prefix or the link-local default; of others there is none
- * here. */
+/* Whether a GID is of this subnet: its prefix is that of the subnet or the link-local default. */
 bool path_gid_is_ours(const struct sa_request *request, const uint8_t gid[GID_SIZE]);
 bool path_gid_is_multicast(const uint8_t gid[GID_SIZE]);
 
-/* A path to a multicast group has rules of its own (path_group.c) and is one record at most, which
- * begin_group_path() gives at once. */
+/* Whether the destination is a multicast group. path_group.c has the rules for such paths. The
+ * answer has at most one record, which begin_group_path() adds at once. */
 bool path_is_to_group(const struct sa_request *request);
 uint16_t begin_group_path(struct sa_request *request);
 
-/* The ends at two places of the sides. False when one has no LID or must not be seen. source stays
- * in the walk until the next call. */
+/* Sets walk->source_port and *out to the ends with these indexes on their sides. False if an end
+ * has no LID or the requester may not see it. source_port is kept for the next call. */
 bool path_walk_pair(struct sa_request *request, struct path_walk *walk, uint32_t source,
 		    uint32_t destination, struct endport *out);
-/* How many paths there are between walk->source_port and destination, if all routes are there. */
+/* The number of paths between walk->source_port and destination if all routes exist. */
 unsigned path_walk_paths(const struct path_walk *walk, const struct endport *destination);
-/* Gives path number i of these; false when there is no such path as was asked for. */
+/* Adds path number i to the answer; false if it does not satisfy the request. */
 bool path_walk_offer(struct sa_request *request, struct path_walk *walk,
 		     const struct endport *destination, unsigned i);
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The wire formats of the SA's records, row by row in the order of their components:
- * chapter 15.2.5, as OpenSM's ib_types.h and the kernel's rdma/ib_sa.h restate it. This is the
- * place to look up what a bit of a component mask means: it is the number of the row, counted from
- * 0. Records that embed an attribute repeat its rows, since their components have numbers of their
- * own; that the bits lie as in mad/attr.c is held by tests/unit/sa/test_record.c. Constants; any
- * thread.
+ * The wire formats of the SA's records, row by row in the order of their components: chapter
+ * 15.2.5, as restated in OpenSM's ib_types.h and the kernel's rdma/ib_sa.h. Bit i of a component
+ * mask is row i, counted from 0. Records that embed an attribute repeat its rows, because their
+ * components have numbers of their own; tests/unit/sa/test_record.c checks that the bits are as in
+ * mad/attr.c. Constants; any thread.
  *
- * The components end with the last gap. Rows behind it lie in what was once reserved, or are tables
- * that no source lays out as components, and have no bit of the mask. Some records have no gap
- * at their end: all their rows are components.
+ * The components end with the last gap. Rows after it are in space that was once reserved, or are
+ * tables without components, and have no bit of the mask. Some records have no gap at their end:
+ * all their rows are components.
  */
 #include "sa/record.h"
 
@@ -46,8 +45,8 @@ static const struct field node_record_fields[] = {
 #undef ROW
 #undef RAW
 
-/* PortInfoRecord: one for each port, external ports of switches included. The extended speeds that
- * came last (XDR) lie where PortInfo had 8 reserved bits. */
+/* PortInfoRecord: one for each port, external ports of switches included. The newest extended
+ * speeds (XDR) are in 8 bits that PortInfo had reserved. */
 #define ROW(member, name, bit, width) FIELD(struct port_info_record, member, name, bit, width)
 static const struct field port_info_record_fields[] = {
 	ROW(endport_lid,                    "EndportLID",               0,  16),
@@ -249,7 +248,7 @@ static const struct field p_key_table_record_fields[] = {
 };
 #undef ROW
 
-/* ServiceRecord: a service that somebody offers. */
+/* ServiceRecord: a registered service. */
 #define ROW(member, name, bit, width) FIELD(struct service_record, member, name, bit, width)
 #define RAW(member, name, bit, width) \
 	FIELD_ARRAY(struct service_record, member, name, FIELD_BYTES, bit, width)
@@ -295,8 +294,8 @@ static const struct field service_record_fields[] = {
 #undef ROW
 #undef RAW
 
-/* VLArbitrationTableRecord: one for each block of 32 entries of a port. An entry is a byte with the
- * VL, whose upper half is reserved, and one with the weight. */
+/* VLArbitrationTableRecord: one for each block of 32 entries of a port. An entry is a byte with
+ * the VL, whose upper half is reserved, and a byte with the weight. */
 #define ROW(member, name, bit, width) FIELD(struct vl_arbitration_record, member, name, bit, width)
 static const struct field vl_arbitration_record_fields[] = {
 	ROW(lid,             "LID",            0, 16),
@@ -307,7 +306,7 @@ static const struct field vl_arbitration_record_fields[] = {
 };
 #undef ROW
 
-/* PathRecord: also the query; selectors say how Mtu, Rate and PacketLifeTime are to be compared. */
+/* PathRecord: also the query; selectors define the comparison of Mtu, Rate and PacketLifeTime. */
 #define ROW(member, name, bit, width) FIELD(struct path_record, member, name, bit, width)
 #define RAW(member, name, bit, width) \
 	FIELD_ARRAY(struct path_record, member, name, FIELD_BYTES, bit, width)
@@ -368,7 +367,7 @@ static const struct field mc_member_record_fields[] = {
 #undef ROW
 #undef RAW
 
-/* MultiPathRecord: a query only. Independence is asked for by its selector. */
+/* MultiPathRecord: a query only; its selector requests independent paths. */
 #define ROW(member, name, bit, width) FIELD(struct multi_path_record, member, name, bit, width)
 static const struct field multi_path_record_fields[] = {
 	ROW(raw_traffic,               "RawTraffic",               0,  1),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The SA's records in host order, and their wire formats as tables of fields (mad/field.h): chapter
- * 15.2.5 of the specification. A record's rows stand in the order of its components, so that bit i
- * of a request's component mask is row i; reserved components have a row of their own (FIELD_GAP),
- * and what no bit selects stands behind. A new record is a struct and a table here, and a row of
- * the dispatch table in sa.c. Pure functions, any thread.
+ * The records of the SA in host order, and their wire formats as tables of fields (mad/field.h):
+ * chapter 15.2.5 of the specification. The rows of a record have the order of its components, so
+ * bit i of a component mask is row i. Reserved components have a row too (FIELD_GAP), and fields
+ * without a bit come last. A new record needs a struct and a table here, and a row in the dispatch
+ * table of sa.c. Pure functions, any thread.
  */
 #ifndef SA_RECORD_H
 #define SA_RECORD_H
@@ -16,8 +16,8 @@
 #include "mad/attr.h"
 #include "mad/field.h"
 
-/* The component mask bits that have a meaning beyond "these must be equal"; each is its row's
- * index, which a test holds. */
+/* Components with a meaning beyond equality. Each number is the index of the row; a test
+ * compares them. */
 #define COMPONENT(row) (UINT64_C(1) << (row))
 
 struct node_record {
@@ -30,7 +30,7 @@ enum { NODE_RECORD_LID = 0, NODE_RECORD_PORT_GUID = 8 };
 struct port_info_record {
 	lid_t endport_lid;
 	uint8_t port_num;
-	uint8_t options; /* bit 7: the requester knows extended speeds */
+	uint8_t options; /* bit 7: the requester supports extended speeds */
 	struct port_info info;
 };
 enum {
@@ -41,10 +41,10 @@ enum {
 	PORT_INFO_RECORD_CAPABILITY_MASK2 = 53,
 };
 
-/* The records that hold a table of a port or switch have the LID first, in the struct as well. */
+/* Records of a table of a port or switch begin with the LID, also in the struct. */
 enum { TABLE_RECORD_LID = 0 };
 
-enum { /* the ports of some of them */
+enum { /* port numbers in such records */
        P_KEY_TABLE_PORT_NUM = 2,
        SL_TO_VL_INPUT_PORT_NUM = 1,
        SL_TO_VL_OUTPUT_PORT_NUM = 2,
@@ -134,9 +134,9 @@ enum {
 };
 #define SERVICE_LEASE_NO_END UINT32_MAX
 
-/* No record, but an attribute of every class (13.4.8.3); the SA's is the only one here. Who
- * subscribes to what; trap_number is a device and producer_type a vendor where it is not generic.
- */
+/* An attribute of every class (13.4.8.3), not a record; only that of the SA is used here. It
+ * selects the notices of a subscription. If is_generic is 0, trap_number is a device ID and
+ * producer_type a vendor ID. */
 struct inform_info {
 	uint8_t gid[GID_SIZE];
 	lid_t lid_begin, lid_end;
@@ -146,7 +146,7 @@ struct inform_info {
 	uint8_t resp_time;
 	uint32_t producer_type;
 };
-/* In the components of the same names: whatever it is; and in LIDRangeBegin: every end port. */
+/* Values that match everything; in LIDRangeBegin, all end ports. */
 enum { INFORM_ANY = 0xFFFF, INFORM_ANY_PRODUCER = 0xFFFFFF };
 
 struct inform_info_record {
@@ -197,7 +197,7 @@ enum {
 	PATH_PACKET_LIFE_TIME = 21,
 };
 
-/* A member of a multicast group, or, without the last four components, the group. */
+/* A member of a multicast group, or, without the last four components, a group. */
 struct mc_member_record {
 	uint8_t mgid[GID_SIZE], port_gid[GID_SIZE];
 	uint32_t q_key;
@@ -240,11 +240,11 @@ enum {
 	JOIN_NON_MEMBER = 2,
 	JOIN_SEND_ONLY_NON_MEMBER = 4,
 	JOIN_SEND_ONLY_FULL = 8,
-	JOIN_KEEPS_GROUP = JOIN_FULL | JOIN_SEND_ONLY_FULL, /* who may create one, and keeps it */
+	JOIN_KEEPS_GROUP = JOIN_FULL | JOIN_SEND_ONLY_FULL, /* may create a group, and keeps it */
 };
 
-/* A request for paths between any of some ports and any of others: its GIDs follow on the wire,
- * those of the sources first. What answers it are PathRecords. */
+/* A request for paths from a set of ports to another. On the wire its GIDs follow, those of the
+ * sources first. The answer has PathRecords. */
 struct multi_path_record {
 	uint8_t raw_traffic;
 	uint32_t flow_label;
@@ -283,22 +283,22 @@ enum {
 	MULTI_PATH_SERVICE_ID_56LSB = 21,
 };
 
-/* wire_size is what one record takes in a table: a multiple of 8 bytes, padding included. */
+/* wire_size is the size of a record in a table: a multiple of 8 bytes, with padding. */
 extern const struct format node_record_format, port_info_record_format, sl_to_vl_record_format,
 	switch_info_record_format, lft_record_format, mft_record_format, sm_info_record_format,
 	link_record_format, guid_info_record_format, p_key_table_record_format, path_record_format,
 	vl_arbitration_record_format, mc_member_record_format, multi_path_record_format,
 	service_record_format, inform_info_format, inform_info_record_format;
 
-/* Writes the 64 bytes of a PathRecord as format_encode() would, in a fraction of the time: one is
- * written for each path of a table. */
+/* Writes the 64 bytes of a PathRecord like format_encode(), but much faster, because a table may
+ * have very many paths. */
 void path_record_encode(const struct path_record *record, uint8_t *wire);
 
 /* The component mask bits that a request for this record may set. */
 uint64_t record_components(const struct format *format);
 
-/* True when candidate equals wanted in every component of mask; both are structs of this format.
- * mask has bits of record_components() only. */
+/* True if candidate equals wanted in every component of mask. Both are structs of this format;
+ * mask has only bits of record_components(). */
 bool record_matches(const struct format *format, uint64_t mask, const void *wanted,
 		    const void *candidate);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The log of notices, the places of subscriptions in it, and reports under way (report.h). A
- * subscription rests until a notice comes; then it is waiting in its lane and, when it is its turn,
- * looks through the log from its place on for what concerns it. If there is something, that is
- * sent, and it waits again after the answer; else it rests. So a notice costs one comparison for
- * each subscription, a few thousand of which are made in a turn of the loop.
+ * The log of notices, the positions of subscriptions in it, and reports in progress. A subscription
+ * is idle until a notice arrives. Then it waits in its lane and, in its turn, searches the log from
+ * its position for a matching notice. If it finds one, the report is sent, and the subscription
+ * waits again after the answer; otherwise it is idle. So a notice costs one comparison for each
+ * subscription; a turn of the loop makes a few thousand comparisons.
  *
- * A report that times out gives its place in the lane back, and the subscription waits in the slow
- * lane for the next attempt: with the notice once more at its place in the log.
+ * After a timeout a report frees its place in the lane, and the subscription waits in the slow lane
+ * for the next attempt, with its position at the same notice.
  */
 #include "sa/report.h"
 
@@ -26,48 +26,49 @@
 
 enum {
 	TURN_COMPARISONS = 4096,
-	/* The first attempt is short: who is there answers within it. Later ones are as long as the
-	 * subscriber said that it may take him, within reason. */
+	/* The first attempt is short: a subscriber that is present answers in this time. Later
+	 * attempts use the response time of the subscriber, within limits. */
 	FIRST_TIMEOUT_MS = 50,
 	TIMEOUT_MIN_MS = 200,
 	TIMEOUT_MAX_MS = 4000,
 	RESP_TIME_UNIT_NS = 4096, /* times two to the power of RespTimeValue: 13.4.6.2 */
-	RESP_TIME_MAX = 20,	  /* 4.3 s; more is cut */
+	RESP_TIME_MAX = 20,	  /* 4.3 s; the limit */
 };
 
-/* A notice and whom it is about: an end port, as it was then, or the partition of a group. */
-struct told {
+/* A notice and its subject: an end port, as it was then, or the partition of a group. */
+struct logged_notice {
 	struct notice notice;
-	uint64_t number; /* of the change of the registry that must be durable first */
+	uint64_t number; /* of the registry change that must be durable before the report */
 	bool security;
-	bool keys_unknown;	  /* of the port, for it was not seen to go */
-	pkey_t p_key;		  /* of a group; 0: it is about a port */
+	bool keys_unknown;	  /* the P_Keys of the port are unknown, because no view had it */
+	pkey_t p_key;		  /* of a group; 0: the subject is a port */
 	struct node_facts *facts; /* a reference, or NULL */
 	guid_t guid;
 	uint8_t num;
 };
 
 struct subscriber {
-	struct list link; /* in its lane: waiting or resting; in none while a report is under way */
+	struct list
+		link; /* waiting in its lane, or idle; in no list while a report is in progress */
 	const struct subscription_entry *entry; /* a reference */
 	struct lane_port *port;
-	uint64_t place; /* in the log: the first notice not looked at */
+	uint64_t place; /* position in the log: the first notice not examined */
 	enum lane lane;
 	bool rests;
-	unsigned attempts;  /* that failed to report the notice at place, */
-	uint64_t began_us;  /* the first of which began then */
-	unsigned failures;  /* reports in a row, */
-	uint64_t silent_us; /* the first of which began then */
+	unsigned attempts;  /* failed attempts to report the notice at place, */
+	uint64_t began_us;  /* and when the first of them began */
+	unsigned failures;  /* failed reports in a row, */
+	uint64_t silent_us; /* and when the first of them began */
 	struct flight *flight;
 };
 
-struct flight { /* a report under way */
+struct flight { /* a report in progress */
 	struct list link;
 	struct reporter *reporter;
-	struct subscriber *subscriber; /* NULL: it has unsubscribed */
+	struct subscriber *subscriber; /* NULL: the subscription has ended */
 	struct lane_port *port;
 	enum lane lane;
-	uint64_t place; /* of the notice in the log */
+	uint64_t place; /* position of the notice in the log */
 };
 
 struct reporter {
@@ -82,19 +83,19 @@ struct reporter {
 	struct registry_reader changes;
 	struct registry_waiter durable;
 	struct loop_deferred turn;
-	struct told *log;     /* REPORT_LOG of them, a ring */
-	uint64_t first, next; /* places of the oldest and behind the newest */
-	struct map by_entry;  /* address of the registry's record -> subscriber */
+	struct logged_notice *log; /* REPORT_LOG of them, a ring */
+	uint64_t first, next;	   /* positions of the oldest notice and after the newest */
+	struct map by_entry;	   /* address of the registry's record -> subscriber */
 	struct list resting[LANES], flights;
 	struct lanes lanes;
-	size_t busy; /* subscribers that do not rest */
+	size_t busy; /* subscribers that are not idle */
 	struct report_stats stats;
 	struct log_limit drop_limit;
 };
 
 /* The log */
 
-static struct told *told_at(const struct reporter *reporter, uint64_t place)
+static struct logged_notice *logged_at(const struct reporter *reporter, uint64_t place)
 {
 	return &reporter->log[place % REPORT_LOG];
 }
@@ -102,7 +103,7 @@ static struct told *told_at(const struct reporter *reporter, uint64_t place)
 static void log_cut(struct reporter *reporter, uint64_t first)
 {
 	for (; reporter->first < first; reporter->first++)
-		facts_unref(told_at(reporter, reporter->first)->facts);
+		facts_unref(logged_at(reporter, reporter->first)->facts);
 }
 
 static void wake_all(struct reporter *reporter)
@@ -121,17 +122,17 @@ static void wake_all(struct reporter *reporter)
 	loop_defer(&reporter->turn);
 }
 
-static void report_note(struct reporter *reporter, const struct told *told)
+static void report_note(struct reporter *reporter, const struct logged_notice *logged)
 {
-	struct told *place;
+	struct logged_notice *place;
 
 	reporter->stats.notices++;
 	if (!reporter->by_entry.count)
 		return;
 	if (reporter->next - reporter->first == REPORT_LOG)
 		log_cut(reporter, reporter->first + 1);
-	place = told_at(reporter, reporter->next++);
-	*place = *told;
+	place = logged_at(reporter, reporter->next++);
+	*place = *logged;
 	facts_ref(place->facts);
 	place->number = registry_number(reporter->registry);
 	wake_all(reporter);
@@ -139,35 +140,38 @@ static void report_note(struct reporter *reporter, const struct told *told)
 
 /* Matching */
 
-/* Reports are for who could have got the trap himself, o13-17.1.1. Every port is a member of the
- * default partition, at least a limited one, so its full members could whatever the port's other
- * P_Keys were. */
-static bool subscriber_may_hear(const struct endport *subscriber, const struct told *told)
+/* o13-17.1.1: only a subscriber that could get the trap itself gets its report. Every port is a
+ * member of the default partition, at least a limited one. So full members of that partition get
+ * all reports. */
+static bool subscriber_may_hear(const struct endport *subscriber,
+				const struct logged_notice *logged)
 {
-	const struct endport subject = {.facts = told->facts, .guid = told->guid, .num = told->num};
+	const struct endport subject = {
+		.facts = logged->facts, .guid = logged->guid, .num = logged->num};
 
-	if (told->p_key)
-		return endport_in_partition(subscriber, told->p_key);
-	if (told->keys_unknown)
+	if (logged->p_key)
+		return endport_in_partition(subscriber, logged->p_key);
+	if (logged->keys_unknown)
 		return endport_is_full_member(subscriber, PKEY_DEFAULT_FULL);
-	if (!told->facts)
+	if (!logged->facts)
 		return false;
-	return subscriber->guid == told->guid || endports_share(subscriber, &subject);
+	return subscriber->guid == logged->guid || endports_share(subscriber, &subject);
 }
 
-/* Chapter 13.4.8.3, the table of InformInfo: what a subscription leaves open matches all. A GID
- * stands before the LIDs. */
-static bool subscription_matches(const struct subscription_entry *entry, const struct told *told)
+/* Chapter 13.4.8.3, the table of InformInfo: omitted values match everything. A GID takes
+ * precedence over LIDs. */
+static bool subscription_matches(const struct subscription_entry *entry,
+				 const struct logged_notice *logged)
 {
 	static const uint8_t no_gid[GID_SIZE];
-	const struct notice *notice = &told->notice;
+	const struct notice *notice = &logged->notice;
 
 	if (entry->is_generic != notice->is_generic ||
 	    (entry->trap_number != INFORM_ANY && entry->trap_number != notice->trap_number) ||
 	    (entry->type != INFORM_ANY && entry->type != notice->type) ||
 	    (entry->producer_type != INFORM_ANY_PRODUCER &&
 	     entry->producer_type != notice->producer_type) ||
-	    (told->security && !entry->trusted))
+	    (logged->security && !entry->trusted))
 		return false;
 	if (memcmp(entry->gid, no_gid, GID_SIZE) != 0)
 		return !memcmp(entry->gid, notice->issuer_gid, GID_SIZE);
@@ -175,7 +179,7 @@ static bool subscription_matches(const struct subscription_entry *entry, const s
 	       (entry->lid_begin <= notice->issuer_lid && notice->issuer_lid <= entry->lid_end);
 }
 
-/* Where a subscription's port is now; false when it is not there. */
+/* The present address of a subscription; false if its port is absent. */
 static bool subscriber_address(struct lookup *lookup, const struct subscription_entry *entry,
 			       struct endport *port, struct mad_addr *to)
 {
@@ -186,7 +190,7 @@ static bool subscriber_address(struct lookup *lookup, const struct subscription_
 				.sl = entry->sl,
 				.pkey_index = entry->pkey_index};
 	if (entry->lid >= port->lid && entry->lid < port->lid + (1u << port->lmc))
-		to->lid = entry->lid; /* that it asked from */
+		to->lid = entry->lid; /* the LID of the request */
 	return true;
 }
 
@@ -219,7 +223,7 @@ static void subscriber_drop(struct reporter *reporter, struct subscriber *subscr
 	reporter->stats.unsubscribed++;
 	log_limited(&reporter->drop_limit, LOG_NOTICE, (&(struct log_subject){.lid = entry->lid}),
 		    "LID %u did not answer %u reports in a row: its subscription to trap %u "
-		    "(QP %u) ends; its program has to subscribe anew",
+		    "(QP %u) ends; its program must subscribe again",
 		    entry->lid, subscriber->failures, entry->trap_number, entry->qpn);
 	registry_drop(reporter->registry, REGISTRY_SUBSCRIPTION, entry);
 }
@@ -245,8 +249,8 @@ static void subscriber_note_silence(struct subscriber *subscriber, int error)
 		subscriber->silent_us = subscriber->began_us;
 }
 
-/* Many notices come at once where a part of the fabric goes, and a way may be gone for seconds: so
- * neither their number alone says that nobody is there, nor the time. */
+/* Many notices arrive at once if a part of the fabric fails, and a path may be interrupted for
+ * seconds. So a subscription ends only after several failures and some time. */
 static bool is_lost(const struct reporter *reporter, const struct subscriber *subscriber)
 {
 	return subscriber->failures >= REPORT_FAILURES_MAX &&
@@ -254,7 +258,7 @@ static bool is_lost(const struct reporter *reporter, const struct subscriber *su
 		       REPORT_SILENCE_S * UINT64_C(1000000);
 }
 
-/* The answer's status does not matter: it has been heard. */
+/* The status of the answer does not matter: the subscriber has the report. */
 static void report_done(void *arg, const struct txn_result *result)
 {
 	struct flight *flight = arg;
@@ -284,7 +288,7 @@ static void report_done(void *arg, const struct txn_result *result)
 		subscriber_drop(reporter, subscriber);
 }
 
-/* The notice before the subscriber's place. */
+/* The notice before the position of the subscriber. */
 static void send_report(struct reporter *reporter, struct subscriber *subscriber,
 			const struct mad_addr *to, const struct notice *notice)
 {
@@ -321,7 +325,7 @@ static void send_report(struct reporter *reporter, struct subscriber *subscriber
 
 enum outcome { CAUGHT_UP, SENT, NOT_DURABLE };
 
-/* Looks on from the subscriber's place; comparisons: how many were made. */
+/* Searches from the position of the subscriber; comparisons: the number made. */
 static enum outcome subscriber_look(struct reporter *reporter, struct subscriber *subscriber,
 				    unsigned *comparisons)
 {
@@ -341,24 +345,24 @@ static enum outcome subscriber_look(struct reporter *reporter, struct subscriber
 		return CAUGHT_UP;
 	}
 	while (subscriber->place < reporter->next) {
-		const struct told *told = told_at(reporter, subscriber->place);
+		const struct logged_notice *logged = logged_at(reporter, subscriber->place);
 
-		if (!registry_durable(reporter->registry, told->number))
+		if (!registry_durable(reporter->registry, logged->number))
 			return NOT_DURABLE;
 		subscriber->place++;
 		++*comparisons;
-		if (!subscription_matches(subscriber->entry, told) ||
-		    !subscriber_may_hear(&port, told)) {
+		if (!subscription_matches(subscriber->entry, logged) ||
+		    !subscriber_may_hear(&port, logged)) {
 			subscriber->attempts = 0;
 			continue;
 		}
-		send_report(reporter, subscriber, &to, &told->notice);
+		send_report(reporter, subscriber, &to, &logged->notice);
 		return SENT;
 	}
 	return CAUGHT_UP;
 }
 
-/* Until there is no place for a subscription that waits, or it was enough for a turn. False: waits
+/* Runs until no waiting subscription can have a place, or the turn is long enough. False: waits
  * for the registry. */
 static bool report_pump(struct reporter *reporter, enum lane lane, unsigned *comparisons)
 {
@@ -453,40 +457,40 @@ static void subscription_changed(struct reporter *reporter, const struct registr
 	map_put(&reporter->by_entry, (uintptr_t)change->after, subscriber);
 }
 
-/* What is told */
+/* Sources of notices */
 
 static void tell_own(struct reporter *reporter, uint16_t number, const uint8_t gid[GID_SIZE],
-		     struct told *told)
+		     struct logged_notice *logged)
 {
 	const struct view_sm *own = &(*reporter->view)->sms[0];
 	union notice_details details;
 
 	memcpy(details.gid.gid, gid, GID_SIZE);
-	notice_fill(&told->notice, number, NOTICE_PRODUCER_CLASS_MANAGER, own->lid, &details);
-	be64_store(told->notice.issuer_gid, reporter->subnet_prefix);
-	be64_store(told->notice.issuer_gid + 8, own->info.guid);
-	report_note(reporter, told);
+	notice_fill(&logged->notice, number, NOTICE_PRODUCER_CLASS_MANAGER, own->lid, &details);
+	be64_store(logged->notice.issuer_gid, reporter->subnet_prefix);
+	be64_store(logged->notice.issuer_gid + 8, own->info.guid);
+	report_note(reporter, logged);
 }
 
 static void tell_port(struct reporter *reporter, const struct event *event)
 {
-	struct told told = {.facts = event->facts,
-			    .keys_unknown = !event->facts,
-			    .guid = event->guid,
-			    .num = event->num};
+	struct logged_notice logged = {.facts = event->facts,
+				       .keys_unknown = !event->facts,
+				       .guid = event->guid,
+				       .num = event->num};
 	uint8_t gid[GID_SIZE];
 
 	be64_store(gid, reporter->subnet_prefix);
 	be64_store(gid + 8, event->guid);
 	tell_own(reporter,
 		 event->kind == EVENT_PORT_IN ? TRAP_GID_IN_SERVICE : TRAP_GID_OUT_OF_SERVICE, gid,
-		 &told);
+		 &logged);
 }
 
 static void tell_trap(struct reporter *reporter, const struct event *event)
 {
 	const struct notice *notice = event->notice;
-	const struct told told = {
+	const struct logged_notice logged = {
 		.notice = *notice,
 		.security =
 			notice_is_security(notice->is_generic, notice->type, notice->trap_number),
@@ -495,10 +499,10 @@ static void tell_trap(struct reporter *reporter, const struct event *event)
 		.num = event->num,
 	};
 
-	report_note(reporter, &told);
+	report_note(reporter, &logged);
 }
 
-/* Nothing more is told by who is not MASTER, and nobody is waited for. */
+/* After the role MASTER ends, no more reports are sent, and no answers are awaited. */
 static void fall_silent(struct reporter *reporter)
 {
 	struct list waiting, *link;
@@ -539,15 +543,15 @@ static void report_registry_changed(void *ctx, const struct registry_change *cha
 {
 	struct reporter *reporter = ctx;
 	const struct group_entry *group = change->after ? change->after : change->before;
-	struct told told = {0};
+	struct logged_notice logged = {0};
 
 	if (change->kind == REGISTRY_SUBSCRIPTION)
 		subscription_changed(reporter, change);
 	if (change->kind != REGISTRY_GROUP || (change->before && change->after) || !*reporter->view)
 		return;
-	told.p_key = group->p_key;
+	logged.p_key = group->p_key;
 	tell_own(reporter, change->after ? TRAP_MC_GROUP_CREATED : TRAP_MC_GROUP_DELETED,
-		 group->mgid, &told);
+		 group->mgid, &logged);
 }
 
 struct reporter *reporter_new(struct loop *loop, struct txn_table *txns, struct view *const *view,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lanes of reports (report_lanes.h): a ring of ports for each lane, from which the first one takes
- * its turn. A port without an item or without a place left is in no ring. */
+/* Lanes of reports: for each lane a ring of ports, the first of which has the next turn. A port
+ * without a waiting item or a free place is in no ring. */
 #include "sa/report_lanes.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "sa/report.h"
 
 static const struct {
-	unsigned places, share; /* share: that one port may have at a time */
+	unsigned places, share; /* share: of one port */
 } limits[LANES] = {
 	[QUICK] = {REPORT_QUICK_MAX, REPORT_QUICK_SHARE},
 	[SLOW] = {REPORT_SLOW_MAX, REPORT_SLOW_SHARE},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What handlers ask about a request, and the walks of its units: sa/request.h. */
+/* Functions for handlers: checks on a request, and walks over units. */
 #include "sa/request.h"
 
 #include "lib/mem.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The SA's front: takes requests from the transactions' table, refuses what is no good, lets the
- * row of the dispatch table answer, and sends the answer back the way the request came. What the
- * records say is written in the room's other files.
+ * The entry of the SA: receives requests from the transaction table, refuses invalid ones, calls
+ * the handler of the row in the dispatch table, and sends the answer. Other files of this folder
+ * make the records.
  *
- * There are two ways to say no. A status tells a client that asks wrongly; silence is for those who
- * should ask again or should not learn anything: for a requester whose LID nobody has (it may come
- * with the next view), for a wrong SM_Key, while this manager is not MASTER, and when too many wait
- * already. The kernel takes any status for a failure and gives up, so BUSY is only for who wants it
- * (sa_busy_reply). Both are counted, and nothing that a remote node can cause writes more than a
- * few lines into the log. Loop thread only.
+ * There are two kinds of refusal. A status is for an invalid request. No answer is for a client
+ * that should try again or must not learn anything: the LID of the requester is unknown (it may be
+ * in the next view), the SM_Key is wrong, this manager is not MASTER, or too many requests wait.
+ * The kernel handles any status as a failure and gives up, so BUSY is optional (sa_busy_reply).
+ * Both kinds are counted, and a remote node cannot cause more than a few log lines. Loop thread
+ * only.
  */
 #include "sa/sa.h"
 
@@ -33,14 +33,15 @@
 enum {
 	BASE_VERSION = 1,
 	SA_CLASS_VERSION = 2, /* chapter 15.2.1: since release 1.1 of the specification */
-	/* What walks over more end ports, or pairs of them, waits for work. */
+	/* A request that walks over more end ports or pairs waits for work. */
 	UNITS_AT_ONCE = 16,
-	EFFORT_CANDIDATES = 4, /* what the lookup works out costs as much as so many */
+	EFFORT_CANDIDATES =
+		4, /* a value that the lookup computes costs as much as so many candidates */
 };
 
 /*
- * What is answered. A record and method without a row gets UNSUP_METHOD_ATTR; by_mask tells that
- * the component mask counts, which it does for records, but not for attributes of every class.
+ * The dispatch table. A record and method without a row gets UNSUP_METHOD_ATTR. by_mask: the
+ * component mask applies, as it does for records, but not for attributes of every class.
  */
 static const struct sa_row {
 	uint16_t attr_id;
@@ -49,7 +50,7 @@ static const struct sa_row {
 	const struct format *format; /* of the request */
 	sa_begin *begin;
 	sa_step *step;
-	const struct format *given; /* of the answer's records where they are others, else NULL */
+	const struct format *given; /* of the answer's records if they differ, else NULL */
 } sa_rows[] = {
 	{ATTR_CLASS_PORT_INFO, METHOD_GET, false, &class_port_info_format, begin_one,
 	 step_class_port_info, NULL},
@@ -114,8 +115,8 @@ static const struct sa_row {
 	 step_multi_path, &path_record_format},
 };
 
-/* Chapter 15.2.2: what asks the SA for something. What is neither here nor a response is a method
- * that this class does not have. */
+/* Chapter 15.2.2: the methods of requests to the SA. This class does not have any other method,
+ * except responses. */
 static const uint8_t sa_methods[] = {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI,
 				     METHOD_DELETE};
 
@@ -125,13 +126,13 @@ struct sa {
 	struct event_reader reader;
 	struct view *const *view;
 	struct sa_options options;
-	struct lookup *lookup; /* of the view of now; NULL before there was one */
+	struct lookup *lookup; /* of the present view; NULL before the first one */
 	struct admission *admission;
-	bool (*coming)(const void *ctx); /* a view is; NULL: not known */
+	bool (*coming)(const void *ctx); /* whether a view will follow; NULL: not known */
 	const void *coming_ctx;
-	sa_mft *held_mft; /* NULL: nobody can tell */
+	sa_mft *held_mft; /* NULL: not known */
 	const void *held_ctx;
-	sa_wanted *wanted_keys; /* NULL: the view decides */
+	sa_wanted *wanted_keys; /* NULL: only the view decides */
 	void *wanted_ctx;
 	struct counts *counts;
 	struct groups *groups;
@@ -140,21 +141,20 @@ struct sa {
 	struct forget forget;
 	struct aliases aliases;
 	struct arena *scratch;			  /* of one request */
-	uint64_t components[ARRAY_SIZE(sa_rows)]; /* that its mask may have and that count */
+	uint64_t components[ARRAY_SIZE(sa_rows)]; /* components of a row that its mask may have */
 	struct sa_stats stats;
 	struct sa_count row_counts[ARRAY_SIZE(sa_rows)];
 	struct log_limit send_limit, size_limit, registration_limit, join_limit;
 };
 
-/* Responses are nobody's request, and Send, Trap, Report and TrapRepress ask for nothing that is
- * ours to answer. */
+/* Responses are not requests, and Send, Trap, Report and TrapRepress request nothing of the SA. */
 static bool method_asks(uint8_t method)
 {
 	return !(method & METHOD_RESPONSE) && method != METHOD_SEND && method != METHOD_TRAP &&
 	       method != METHOD_REPORT && method != METHOD_TRAP_REPRESS;
 }
 
-/* Such an answer promises that something was registered. */
+/* An answer to one of these methods promises a registration. */
 static bool method_changes(uint8_t method)
 {
 	return method == METHOD_SET || method == METHOD_DELETE;
@@ -168,7 +168,7 @@ static const struct sa_row *sa_row_find(uint16_t attr_id, uint8_t method)
 	return NULL;
 }
 
-/* Chapter 13.4.7, table 113, and 15.2.3: STATUS_OK, or what is wrong with the request as such. */
+/* Chapter 13.4.7, table 113, and 15.2.3: STATUS_OK, or the status of an invalid request. */
 static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 {
 	const struct mad_header *header = &exchange->admitted.header;
@@ -180,7 +180,7 @@ static uint16_t exchange_check(const struct exchange *exchange, size_t size)
 		return STATUS_UNSUP_METHOD;
 	if (!row)
 		return STATUS_UNSUP_METHOD_ATTR;
-	/* One MAD holds any request but MultiPathRecord's: a longer one is not what it seems. */
+	/* Every request but MultiPathRecord fits into one MAD, so a longer one is invalid. */
 	if ((size > MAD_SIZE && header->method != METHOD_GET_MULTI) ||
 	    size < (size_t)SUBN_ADM_HEADER_SIZE + row->format->wire_size)
 		return SA_REQ_INVALID;
@@ -201,7 +201,7 @@ static void refused_registration(struct sa *sa, const struct exchange *exchange)
 		    sa->options.registrations_per_port);
 }
 
-/* The first half of an answer. */
+/* Runs the first half of the handler. */
 static uint16_t exchange_begin(struct sa *sa, struct exchange *exchange, const uint8_t *data,
 			       size_t size)
 {
@@ -214,8 +214,8 @@ static uint16_t exchange_begin(struct sa *sa, struct exchange *exchange, const u
 	request->table = row->method == METHOD_GET_TABLE || row->method == METHOD_GET_MULTI;
 	request->attr_mod = exchange->admitted.header.attr_mod;
 	request->format = row->given ? row->given : row->format;
-	/* Components that no format knows are ignored, as OpenSM ignores them: a later release of
-	 * the specification may define them for later clients. */
+	/* Unknown components are ignored, as in OpenSM: a later release of the specification may
+	 * define them. */
 	request->mask =
 		row->by_mask ? exchange->sa.component_mask & sa->components[row - sa_rows] : 0;
 	request->wanted = wanted;
@@ -237,7 +237,7 @@ static void reply(struct sa *sa, struct exchange *exchange, uint16_t status)
 		log_limited(
 			&sa->send_limit, LOG_WARNING,
 			(&(struct log_subject){.lid = exchange->admitted.from.lid}),
-			"an SA answer to LID %u could not be sent: %s; its client will ask again",
+			"an SA answer to LID %u could not be sent: %s; the client will try again",
 			exchange->admitted.from.lid, strerror(-error));
 	} else if (status) {
 		sa->stats.refused++;
@@ -248,15 +248,15 @@ static void reply(struct sa *sa, struct exchange *exchange, uint16_t status)
 		admission_charge_bytes(sa->admission, exchange_port(exchange), size);
 }
 
-/* Counts and sends what has been decided. */
+/* Counts the result and sends the answer. */
 static void exchange_end(struct sa *sa, struct exchange *exchange, uint16_t status)
 {
 	if (status == SA_NO_RESOURCES && exchange->request.table)
 		log_limited(
 			&sa->size_limit, LOG_NOTICE,
 			(&(struct log_subject){.lid = exchange->admitted.from.lid}),
-			"LID %u asked for more %ss than one answer may have (%d MB); refused: it "
-			"should ask for less at a time",
+			"LID %u requested more %ss than one answer may have (%d MB); refused: the "
+			"client must request less at a time",
 			exchange->admitted.from.lid, exchange->row->format->name,
 			(exchange->request.most == UINT64_MAX ? TABLE_BYTES_MAX
 							      : TABLE_BYTES_LARGE) >>
@@ -270,7 +270,7 @@ static void exchange_end(struct sa *sa, struct exchange *exchange, uint16_t stat
 	reply(sa, exchange, status);
 }
 
-/* There is no place for the request to wait in. */
+/* Handles a request for which there is no place in the queue. */
 static void turn_away(struct sa *sa, struct exchange *exchange)
 {
 	sa->stats.overload++;
@@ -280,7 +280,7 @@ static void turn_away(struct sa *sa, struct exchange *exchange)
 		sa->stats.dropped++;
 }
 
-/* Works at units until the answer is complete or so many candidates were looked at. True: it is
+/* Processes units until the answer is complete or that many candidates are examined. True: it is
  * complete. */
 static bool exchange_work(struct exchange *exchange, uint64_t candidates)
 {
@@ -300,7 +300,8 @@ static bool exchange_work(struct exchange *exchange, uint64_t candidates)
 	return true;
 }
 
-/* Moves the exchange from the stack into the queue, and with it the memory that its begin took. */
+/* Moves the exchange from the stack into the queue, with the memory that its first half
+ * allocated. */
 static void exchange_wait_for_work(struct sa *sa, struct exchange *exchange)
 {
 	struct exchange *waits;
@@ -322,7 +323,7 @@ static void exchange_wait_for_work(struct sa *sa, struct exchange *exchange)
 	admission_enter(sa->admission, exchange_port(waits), ADMISSION_WORK, &waits->admitted);
 }
 
-/* The same for an answer that is complete and not to be told yet: it needs no more than itself. */
+/* The same for a complete answer that must wait; it needs only its own memory. */
 static void exchange_wait_for_store(struct sa *sa, const struct exchange *exchange)
 {
 	struct exchange *waits = mem_alloc(sizeof(*waits));
@@ -365,13 +366,13 @@ static void admitted_done(void *ctx, struct admitted *admitted)
 
 	if (*sa->view)
 		exchange_end(sa, exchange, answer_status(&exchange->request));
-	else /* this manager's word counts no more */
+	else /* this manager may not answer any more */
 		sa->stats.dropped++;
 	admitted_drop(sa, admitted);
 }
 
-/* A short table is made at once, but one unit of it may be a whole switch: hence it waits as well
- * while its requester owes for those before. */
+/* A short table is made at once, unless its requester owes for earlier answers: one unit may be
+ * a whole switch. */
 static bool takes_turns(const struct sa *sa, const struct exchange *exchange)
 {
 	const struct sa_request *request = &exchange->request;
@@ -426,7 +427,7 @@ static void exchange_run(struct sa *sa, struct exchange *exchange, const uint8_t
 	arena_reset(sa->scratch);
 }
 
-/* What is kept of a view ends with it, unless a long answer is being made from it. */
+/* Frees the values kept for the last view, unless a long answer still uses them. */
 static void lookup_renew(struct sa *sa)
 {
 	if (sa->lookup && lookup_view(sa->lookup) == *sa->view)
@@ -452,8 +453,8 @@ static enum requester_trust trust_of(const struct sa *sa, uint64_t sm_key)
 	return sm_key == SA_KEY_DEFAULT ? REQUESTER_TRUSTED : REQUESTER_ADMINISTRATOR;
 }
 
-/* Who asks what, as far as it can be known now; false when he gets no answer. Without a view only
- * his key can be judged. */
+/* Identifies the requester and the request; false if there will be no answer. Without a view
+ * only the SM_Key can be checked. */
 static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct mad_addr *from,
 			  const struct mad_header *header, const uint8_t *mad)
 {
@@ -480,7 +481,7 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 		.wanted_ctx = sa->wanted_ctx,
 		.aliases = &sa->aliases,
 		.from = &exchange->admitted.from,
-		.requester = {.lid = from->lid}, /* as far as no view tells of its port */
+		.requester = {.lid = from->lid}, /* until a view has its port */
 		.options = &sa->options,
 		.trust = trust_of(sa, sm_key),
 		.answer = &exchange->answer,
@@ -492,13 +493,13 @@ static bool exchange_init(struct sa *sa, struct exchange *exchange, const struct
 		endport_by_lid(request->topology, from->lid, &request->requester));
 }
 
-/* There is a view, or one will come. */
+/* Whether there is a view or one will follow. */
 static bool is_answering(const struct sa *sa)
 {
 	return *sa->view || (sa->coming && sa->coming(sa->coming_ctx));
 }
 
-/* Where no view comes any more the requests go through, to be dropped like others. */
+/* If no view will follow, waiting requests pass, and are dropped like others. */
 static bool is_shut(void *ctx)
 {
 	const struct sa *sa = ctx;
@@ -514,8 +515,8 @@ static void sa_request_expired(void *ctx)
 	sa->stats.expired++;
 }
 
-/* A request that has waited: meanwhile its requester may be gone, or this manager MASTER no more.
- */
+/* Processes a request that has waited. Its requester may be absent by now, or this manager may
+ * not be MASTER. */
 static void passed(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
 {
 	struct sa *sa = ctx;
@@ -677,7 +678,7 @@ uint32_t sa_lease(const struct sa *sa, const struct service_entry *entry)
 	return services_lease(sa->services, entry);
 }
 
-uint32_t adm_members(const struct sa *sa, const uint8_t mgid[GID_SIZE])
+uint32_t sa_group_members(const struct sa *sa, const uint8_t mgid[GID_SIZE])
 {
 	return counts_of(sa->counts, COUNT_MEMBERS, mgid);
 }

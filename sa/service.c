@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ServiceRecord: who offers which service, chapter 15.2.5.14. A service is identified by ServiceID,
- * ServiceGID and ServiceP_Key, which count in Set and Delete whatever the component mask says of
- * them: clients of OpenSM leave bits out there. The lower half of ServiceGID says which port it is;
- * the prefix is kept as it came, for osmtest gives the default one in the wrong order of bytes.
+ * ServiceRecord: registered services, chapter 15.2.5.14. A service is identified by ServiceID,
+ * ServiceGID and ServiceP_Key. In Set and Delete these count even without their bits in the
+ * component mask, because clients of OpenSM omit bits. The lower half of ServiceGID identifies the
+ * port; the prefix is kept as received, because osmtest sends the default prefix in the wrong byte
+ * order.
  *
- * Whose service it is: a port registers services of its own node, and changes and deletes them; for
- * others' it must give the key that the record has, or an SA_Key that is not the default. A key
- * that is given must be the record's in any case; one that is not given is not missed, since the SA
- * tells keys to no other client, and a client that sends back what it was told could never delete
- * its own. A service of a multicast group belongs to its members. Called by sa.c.
+ * Permissions: a port registers, changes and deletes services of its own node. For services of
+ * other ports the request must have the key of the record, or an SA_Key that is not the default. A
+ * key in the request must always be that of the record. The key may be absent, because the SA sends
+ * keys to no other client: a client that returns a received record could otherwise never delete its
+ * own service. A service of a multicast group belongs to its members. Called by sa.c.
  */
 #include "sa/service.h"
 
@@ -60,7 +61,7 @@ static void entry_to_record(const struct services *services, const struct servic
 	data_to_record(entry->data, record);
 }
 
-/* Keys are told to an administrator only: who has one may change the record. */
+/* Only an administrator gets keys, because a key allows changes of the record. */
 static void service_give(struct sa_request *request, const struct service_entry *entry)
 {
 	struct service_record record;
@@ -73,7 +74,7 @@ static void service_give(struct sa_request *request, const struct service_entry 
 
 /* Get and GetTable */
 
-/* The answer is a walk over the services of a port or of an ID, whichever are fewer as a rule. */
+/* The answer is a walk over the services of a port or of an ID, usually the shorter one. */
 uint16_t begin_services(struct sa_request *request)
 {
 	const struct service_record *wanted = request->wanted;
@@ -89,8 +90,8 @@ uint16_t begin_services(struct sa_request *request)
 	return STATUS_OK;
 }
 
-/* Chapter 15.4.1: a service is for those who can talk to it by its P_Key. Of one whose port is away
- * for a moment the requester's own P_Keys decide. */
+/* Chapter 15.4.1: only ports that can communicate with the service by its P_Key see it. If its
+ * port is absent, the P_Keys of the requester decide. */
 static bool may_see(const struct sa_request *request, const struct service_entry *entry)
 {
 	struct endport port;
@@ -134,8 +135,8 @@ static bool in_group(const struct sa_request *request, const uint8_t gid[GID_SIZ
 	return registry_find(request->registry, REGISTRY_MEMBER, &key);
 }
 
-/* Whether the requester may speak for the GID without a key; *port: the end port that has it, where
- * there is one. */
+/* Whether the requester may act for the GID without a key; *port: the end port with the GID, if
+ * present. */
 static bool service_gid_is_own(const struct sa_request *request, const uint8_t gid[GID_SIZE],
 			       const struct endport *port)
 {
@@ -148,8 +149,8 @@ static bool service_gid_is_own(const struct sa_request *request, const uint8_t g
 		port->facts->info.node_guid == request->requester.facts->info.node_guid);
 }
 
-/* The P_Key that the record names; or else the default partition's, where both are in it, as
- * OpenSM; or one by which they talk. */
+/* The P_Key of the record; otherwise that of the default partition if both are in it, as in
+ * OpenSM; otherwise one that both share. */
 static pkey_t p_key_of(const struct sa_request *request, const struct service_record *wanted,
 		       const struct endport *port)
 {
@@ -165,7 +166,7 @@ static pkey_t p_key_of(const struct sa_request *request, const struct service_re
 	return endports_share(requester, port);
 }
 
-/* What identifies the service that is meant, and what there is of it. */
+/* The identity of a service, and its record. */
 struct meant {
 	struct service_entry key;
 	const struct service_entry *found; /* NULL: none */
@@ -201,14 +202,14 @@ static bool service_may_change(const struct sa_request *request, const struct me
 	       service_gid_is_own(request, wanted->gid, meant->has_port ? &meant->port : NULL);
 }
 
-/* Both ends have to have the P_Key, or nobody could reach the service by it. */
+/* Both ends must have the P_Key; otherwise no port could reach the service with it. */
 static bool in_partition(const struct sa_request *request, const struct meant *meant)
 {
 	return request_both_in(request, meant->has_port ? &meant->port : &request->requester,
 			       meant->key.p_key);
 }
 
-/* Chapter 15.4.1: a port that the requester may not know is answered like one that is not there. */
+/* Chapter 15.4.1: a port that the requester may not see gets the status of an absent port. */
 static bool service_gid_is_known(const struct sa_request *request, const struct meant *meant)
 {
 	const uint8_t *gid = ((const struct service_record *)request->wanted)->gid;
@@ -231,7 +232,7 @@ static uint16_t service_judge_set(struct sa_request *request, const struct meant
 	if (!in_partition(request, meant) || !service_may_change(request, meant))
 		return SA_REQ_INVALID;
 	if (request_has(request, SERVICE_RECORD_LEASE) && !wanted->lease)
-		return SA_REQ_INVALID; /* it would be over before it is told */
+		return SA_REQ_INVALID; /* the lease would be over before the answer */
 	if (!meant->found && !request_may_register(request, request->requester.guid))
 		return SA_NO_RESOURCES;
 	return STATUS_OK;

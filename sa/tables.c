@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The records that hold a table of a port or switch: SwitchInfoRecord, forwarding tables, P_Keys,
- * GUIDs, SLtoVL mappings and VL arbitration. Walks are over end ports, as in inventory.c, and a LID
- * is looked up in the same way. A table that the manager has neither read nor written is not known
- * and has no record: to tell its default would be a guess. Called by sa.c.
+ * The records of a table of a port or switch: SwitchInfoRecord, forwarding tables, P_Keys, GUIDs,
+ * SLtoVL mappings and VL arbitration. Walks are over end ports, and LIDs are looked up, as in
+ * inventory.c. A table that the manager has neither read nor written has no record, because its
+ * default would be a guess. Called by sa.c.
  */
 #include <stddef.h>
 #include <string.h>
@@ -26,14 +26,15 @@ uint16_t begin_by_lid(struct sa_request *request)
 	return STATUS_OK;
 }
 
-/* What is compared beside the LID. */
+/* The components to compare besides the LID. */
 static uint64_t others(const struct sa_request *request)
 {
 	return request->mask & ~COMPONENT(TABLE_RECORD_LID);
 }
 
-/* A port of a switch is named by its number; an adapter's by its LID, and where that is given the
- * number is not looked at: osmtest asks with 0, and OpenSM answers with the port's own. */
+/* A port of a switch is identified by its number. A port of an adapter is identified by its LID,
+ * and with a LID the number is ignored: osmtest sends 0, and OpenSM answers with the number of
+ * the port. */
 static uint64_t components_not_of_port(const struct sa_request *request, const struct endport *port,
 				       uint64_t numbers)
 {
@@ -104,8 +105,8 @@ void step_lft(struct sa_request *request, uint64_t unit)
 	}
 }
 
-/* What joins and leaves change is in no view, so switches are asked for what they hold now: in
- * blocks up to the last that is in use, those that are empty as well. */
+/* No view has the changes of joins and leaves, so these records have the present contents of
+ * switches, in blocks up to the last one in use, empty blocks included. */
 void step_mft(struct sa_request *request, uint64_t unit)
 {
 	const struct mft_record *wanted = request->wanted;
@@ -142,8 +143,8 @@ void step_mft(struct sa_request *request, uint64_t unit)
 
 /* Tables of ports */
 
-/* A table of P_Keys tells who may talk to whom, so chapter 15.4.1 keeps it to the trusted. The
- * status is OpenSM's. */
+/* A P_Key table shows the partitions of a port, so chapter 15.4.1 limits it to trusted
+ * requesters. The status is that of OpenSM. */
 uint16_t begin_p_keys(struct sa_request *request)
 {
 	return request->trust >= REQUESTER_TRUSTED ? begin_by_lid(request) : SA_REQ_INVALID;
@@ -173,9 +174,9 @@ void step_p_keys(struct sa_request *request, uint64_t unit)
 	}
 }
 
-/* Number 0 is the port's own, which is read-only (14.2.5.5). */
-void guid_block_told(const struct sa_request *request, const struct endport *port, unsigned block,
-		     struct guid_info *out)
+/* Number 0 is the port GUID, which is read-only (14.2.5.5). */
+void guid_block_registered(const struct sa_request *request, const struct endport *port,
+			   unsigned block, struct guid_info *out)
 {
 	const struct port_tables *tables = port->facts->port[port->num].tables;
 	unsigned first = block * GUID_BLOCK_GUIDS;
@@ -204,19 +205,19 @@ void step_guid_info(struct sa_request *request, uint64_t unit)
 	for (unsigned block = 0; info && block * GUID_BLOCK_GUIDS < info->guid_cap; block++) {
 		struct guid_info_record record = {.lid = port.lid, .block_num = (uint8_t)block};
 
-		guid_block_told(request, &port, block, &record.info);
+		guid_block_registered(request, &port, block, &record.info);
 		request_offer(request, others(request), &record);
 	}
 }
 
-/* The tables of a port of the end port's node, NULL when nothing was read. */
+/* The tables of a port of the end port's node; NULL if they were not read. */
 static const struct port_tables *tables_of(const struct endport *port, unsigned num)
 {
 	return facts_port_info(port->facts, (uint8_t)num) ? port->facts->port[num].tables : NULL;
 }
 
-/* An adapter's port has one mapping, for what it sends itself: InputPortNum is not used and 0. Of a
- * switch each mapping is from a port, 0 included, to another. */
+/* A port of an adapter has one mapping, for its own packets: InputPortNum is not used and 0.
+ * Each mapping of a switch is from a port, 0 included, to another. */
 void step_sl_to_vl(struct sa_request *request, uint64_t unit)
 {
 	struct endport port;

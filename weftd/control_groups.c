@@ -57,7 +57,7 @@ static bool group_row(const void *ctx, const void *record, struct buffer *out)
 
 	row_begin(out, NULL, '{');
 	group_members(group, out);
-	row_integer(out, "members", adm_members(lists->sa, group->mgid));
+	row_integer(out, "members", sa_group_members(lists->sa, group->mgid));
 	row_end(out, '}');
 	return true;
 }

@@ -394,14 +394,14 @@ static void test_refusals_are_told(void)
 		{C, 1, JOIN | BIT(SL), {.sl = 1}, "the group has another SL"},
 		{C, 1, JOIN | BIT(MLID), {.mlid = 0xC009}, "the group has another MLID"},
 		{C, 1, JOIN | MTU_BITS, {.mtu_selector = 2, .mtu = 5}, "has another MTU, Rate or"},
-		{D, 1, JOIN, {.sl = 0}, "the group's MTU or rate is more than the port can"},
-		{C, 3, JOIN, {.sl = 0}, "the group's MTU or rate is more than the port can"},
+		{D, 1, JOIN, {.sl = 0}, "the port does not support the group's MTU or rate"},
+		{C, 3, JOIN, {.sl = 0}, "the port does not support the group's MTU or rate"},
 		{C,
 		 2,
 		 JOIN,
 		 {.sl = 0},
-		 "there is no such group, and not all is said that makes one"},
-		{D, 2, CREATE | MTU_BITS, {.sl = 0}, "no such MTU, Rate or"},
+		 "there is no such group, and components to create it are missing"},
+		{D, 2, CREATE | MTU_BITS, {.sl = 0}, "does not support this MTU, Rate or"},
 		{C, 2, CREATE, {.join_state = JOIN_SEND_ONLY_NON_MEMBER}, NULL},
 		{C, 1, JOIN, {.sl = 0}, NULL}, /* it joins */
 	};

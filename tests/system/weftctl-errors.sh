@@ -33,7 +33,7 @@ typed_wrongly() {
 		# shellcheck disable=SC2086 # words are meant
 		says 2 "$pattern" -s /nonexistent/socket $arguments || return 1
 	done <<-'END'
-		|which command. --help lists them$
+		|no command given; --help lists the commands$
 		stauts|unknown command "stauts"; did you mean "status".$
 		node lst|unknown command "node lst"; did you mean "node list".$
 		nodes list|unknown command "nodes list"; did you mean "node list".$

@@ -128,7 +128,7 @@ text|ha discover|STANDBY|^manager STANDBY is (DISCOVERING|STANDBY)$
 json|ha discover|STANDBY|"guid": "STANDBY"
 text|save|saved.json|^saved.json: [0-9]+ records$
 json|save|saved.json|"records": [0-9]+
-text|restore|saved.json|^[0-9]+ records, [0-9]+ changes? to what was there$
+text|restore|saved.json|^[0-9]+ records, [0-9]+ changes?$
 json|restore|saved.json|"changed": 0
 text|completion|bash|^_weftctl\(\)
 json|completion|zsh|compdef weftctl

@@ -1204,7 +1204,8 @@ static void test_broken_is_told_once(void)
 	for (unsigned i = 0; i < 3; i++)
 		sm_world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
-	CU_ASSERT_EQUAL(times_written(written, "\" port 1: request to change its state refused"), 1);
+	CU_ASSERT_EQUAL(times_written(written, "\" port 1: request to change its state refused"),
+			1);
 	CU_ASSERT_EQUAL(times_written(written, "subnet up with errors"), 1);
 
 	unit_capture_begin(&capture);
@@ -1217,7 +1218,8 @@ static void test_broken_is_told_once(void)
 	sm_world_sweep(world, DISCOVER_HEAVY);
 	unit_capture_end(&capture, written, sizeof(written));
 	CU_ASSERT_EQUAL(times_written(written, "): subnet up;"), 1);
-	CU_ASSERT_EQUAL(times_written(written, "\" port 1: request to change its state refused"), 1);
+	CU_ASSERT_EQUAL(times_written(written, "\" port 1: request to change its state refused"),
+			1);
 	CU_ASSERT_EQUAL(times_written(written, "subnet up with errors"), 1);
 
 	host_port(world, "host-1")->info.port_state = PORT_DOWN;

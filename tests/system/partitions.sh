@@ -356,7 +356,7 @@ keys_of_another_manager() {
 		because "the log does not say so: $(grep WARNING anew.log)" || return 1
 	equal "ports that status counts" "$(status anew '$_->{partitions}{foreign_ports}')" $ports || return 1
 	equal "P_Keys that status counts" "$(status anew '$_->{partitions}{foreign_p_keys}')" 3 || return 1
-	matches "$ports ports had 3 P_Keys that this configuration does not give" <("$BUILD/weftctl" -s anew.run/control.sock status) ||
+	matches "$ports ports lost 3 P_Keys that the configuration does not assign" <("$BUILD/weftctl" -s anew.run/control.sock status) ||
 		because "weftctl status does not say so" || return 1
 	wait_for 20 holds host-0002 1 0xffff || because "host-0002 holds $(keys host-0002 1)"
 }

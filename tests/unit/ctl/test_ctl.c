@@ -907,8 +907,8 @@ static char *help_of(char *word)
 static void test_reference(void)
 {
 	static const char *const in_manual[] = {
-		".SS Routing\n.TP\n\\fBroute\\fR \\fBshow\\fR \\fISRC\\fR \\fIDST\\fR "
-		"[\\fB\\-\\-sl\\fR \\fIN\\fR]\nShow the programmed path",
+		(".SS Routing\n.TP\n\\fBroute\\fR \\fBshow\\fR \\fISRC\\fR \\fIDST\\fR "
+		 "[\\fB\\-\\-sl\\fR \\fIN\\fR]\nShow the programmed path"),
 		"\n\\fBsweep\\fR [\\fBlight\\fR|\\fBheavy\\fR]\n",
 		"\n.IP\nColumns: COMPONENT, LEVEL.\n",
 		"\n.IP\n\\fB\\-\\-follow\\fR shows new events",

@@ -692,17 +692,17 @@ static void test_full(void)
 	expect_silence();
 	say(5, guid, MEMBERSHIP_FULL);
 	say(6, guid, MEMBERSHIP_LIMITED);
-	expect_full(what, "0x8005, 0x0006; ");
+	expect_full(what, "0x8005, 0x0006: ");
 	say(7, port_guid("host-0003"), MEMBERSHIP_FULL); /* of another port: nothing new */
 	policy_options_changed(&world->sm->policy);
 	expect_silence();
 	say(7, guid, MEMBERSHIP_FULL);
-	expect_full(what, "0x8005, 0x0006, 0x8007; ");
+	expect_full(what, "0x8005, 0x0006, 0x8007: ");
 	CU_ASSERT_EQUAL(host->port[1].p_key[0], 0xFFFF);
 	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0x8008);
 	CU_ASSERT_EQUAL(host->port[1].p_key[2], 0x0009);
 	say(8, guid, MEMBERSHIP_NONE);
-	expect_full(what, "0x0006, 0x8007; ");
+	expect_full(what, "0x0006, 0x8007: ");
 	CU_ASSERT_EQUAL(host->port[1].p_key[1], 0x8005);
 	sm_world_free(world);
 }
@@ -727,7 +727,7 @@ static void test_full_front(void)
 		make(p_key, false, false);
 		say(p_key, guid, MEMBERSHIP_FULL);
 	}
-	expect_full(what, "0x8006, 0x8007 of \"host-0002\" port 1 behind it; ");
+	expect_full(what, "0x8006, 0x8007 of its peer \"host-0002\" port 1 (");
 	CU_ASSERT_EQUAL(sm_world_node(world, "host-0002")->port[1].p_key[3], 0x8007);
 	sm_world_free(world);
 }

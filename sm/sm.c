@@ -57,6 +57,7 @@ static void role_changed(void *ctx, const char *reason)
 		policy_set_live(&sm->policy, false);
 		sm->unmanaged_pkeys.told = false;
 		mcast_leave_off(sm->mcast);
+		program_stop(sm->program);
 	}
 	if (role == SM_MASTER) { /* another master may have written since we last did */
 		fabric_forget_tables(sm->fabric);

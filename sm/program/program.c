@@ -421,6 +421,18 @@ void program_abandon(struct program *program)
 		slices_cancel(&program->walk);
 }
 
+void program_stop(struct program *program)
+{
+	struct node *node;
+	size_t position = 0;
+
+	program->stopped = true;
+	while ((node = map_next(&program->fabric->nodes, &position)))
+		for (unsigned i = 0; i <= node->num_ports; i++)
+			if (node->port[i].agent)
+				window_target_drop(&node->port[i].agent->target, program);
+}
+
 void program_set_mcast(struct program *program, struct mcast *mcast)
 {
 	program->mcast = mcast;

@@ -100,6 +100,7 @@ struct port_discovery {
 	uint8_t link;	      /* enum link_trust */
 	uint8_t far_end;      /* enum far_end */
 	uint8_t m_key_turn;   /* M_Keys already tried at the far end: fabric/m_key.h */
+	bool seen_once;	      /* link_pass found its cable, no later pass has seen it yet */
 	bool logged;	      /* the error at the far end is in the log */
 	/* A read of its PortInfo had no answer, so its facts may be old. Port 0: a read of
 	 * SwitchInfo had no answer, so the facts of all ports may be old. */

@@ -37,6 +37,8 @@
 #define MESSAGE_STORE "57a46fd402914a19810e691ca1b8d4d7"
 /* A file of the state directory is damaged. */
 #define MESSAGE_STORE_DAMAGED "46fffa19cde243bba4e965bd6f5557f4"
+/* Cables moved, or another manager wrote, while tables were programmed. */
+#define MESSAGE_ROUTE_CHANGED "3f6d1c0a9be24d5f8a7752e0c4b91d68"
 /* A P_Key table has no room. */
 #define MESSAGE_PKEYS_FULL "b62e8a4f0c7d4d19935f7c6a1e08d2b4"
 /* The groups of a partition have no MLID, or have one again. */

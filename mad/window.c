@@ -679,10 +679,15 @@ static void flights_drop_from(struct list *list, const void *owner)
 	}
 }
 
+void window_target_unqueue(struct window_target *target, const void *owner)
+{
+	flights_drop_from(&target->queue, owner);
+}
+
 void window_target_drop(struct window_target *target, const void *owner)
 {
 	flights_drop_from(&target->flights, owner);
-	flights_drop_from(&target->queue, owner);
+	window_target_unqueue(target, owner);
 }
 
 void window_target_done(struct window_target *target)

@@ -115,6 +115,8 @@ void window_target_init(struct window_target *target, struct window *window, uns
 void window_target_done(struct window_target *target);
 /* The same for the requests of this owner only; the target stays in use. */
 void window_target_drop(struct window_target *target, const void *owner);
+/* The same for its requests that are queued, for their first attempt or for another. */
+void window_target_unqueue(struct window_target *target, const void *owner);
 
 /* Queues a copy of request. Its done function is called once, never from within this call (but see
  * window_target_done). */

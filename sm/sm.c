@@ -155,7 +155,9 @@ static void mcast_written(void *ctx, bool failed)
 
 	table_cache_touch_mft(sm->cache);
 	replica_touch_mft(sm->replica);
-	if (failed)
+	if (program_report(sm->program)->not_as_read)
+		trigger_heavy(&sm->trigger, "a device no longer has the values that were read");
+	else if (failed)
 		trigger_light(&sm->trigger, "a switch did not accept its multicast table");
 }
 

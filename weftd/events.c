@@ -71,6 +71,7 @@ static const struct {
 	{MESSAGE_BABBLING, "port"},
 	{MESSAGE_TRAP_SENDER, "trap"},
 	{MESSAGE_DIFFERS, "node"},
+	{MESSAGE_ROUTE_CHANGED, "node"},
 	{MESSAGE_LEFT_OUT, "routing"},
 	{MESSAGE_ROUTES, "routing"},
 	{MESSAGE_STORE, "store"},

@@ -198,6 +198,8 @@ static void pass_is_over(void *arg)
 {
 	struct discover *discover = arg;
 
+	if (discover->report.want_heavy)
+		discover->unsound_pass = discover->pass;
 	discover->done(discover->done_arg);
 }
 

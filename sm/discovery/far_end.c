@@ -203,6 +203,9 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	from->discovery.far_end = arrival->discovery.far_end = FAR_END_SOUND;
 	from->discovery.link = arrival->discovery.link = LINK_VERIFIED;
 	from->program.armed = arrival->program.armed = false;
+	from->discovery.seen_once = arrival->discovery.seen_once =
+		from->peer != arrival ||
+		(from->discovery.seen_once && from->discovery.link_pass == discover->pass);
 	fabric_link(fabric, from, arrival);
 	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
 	/* A heavy pass builds all routes again. Other passes begin in the middle of the tree and

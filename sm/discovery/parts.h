@@ -31,6 +31,7 @@ struct discover {
 	bool may_write;
 	bool finished; /* no pass is under way */
 	uint64_t pass;
+	uint64_t unsound_pass; /* the last that requested a heavy pass; 0: none yet */
 	size_t waits[WAIT_CLASSES];
 	bool awaited;	  /* new requests wait for the end of the pass */
 	struct list mute; /* agents whose reads are WAIT_MUTE */

@@ -20,6 +20,13 @@ static bool went_silent(const struct discover *discover, const struct node *node
 	return node->mute_pass == discover->pass || !discover_seen_again(discover, node);
 }
 
+/* A cable that was found while other cables were moved may not exist: the answer came from another
+ * device on the same route. It counts once a later pass has seen it. */
+static bool cable_is_doubtful(const struct discover *discover, const struct port *port)
+{
+	return port->discovery.seen_once && port->discovery.link_pass == discover->unsound_pass;
+}
+
 /* Whether a cable was not seen only because the agent at one end is silent. Its switch still
  * forwards, and the links are up. PortStateChange at the other end is no sign of a loss if our own
  * Set(ARMED) caused it. */
@@ -28,6 +35,8 @@ static bool cable_is_kept(const struct discover *discover, const struct port *po
 	const struct port *ends[] = {port, port->peer};
 	bool silent = false;
 
+	if (cable_is_doubtful(discover, port))
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
 		bool end_is = went_silent(discover, ends[i]->node);
 

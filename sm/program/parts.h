@@ -88,6 +88,9 @@ void program_look_at(struct program *program, struct port *port);
 bool program_is_logged(struct program *program, uint32_t *failure, const char *what);
 /* A switch reported changed links: no new routes use it until it has been read. */
 void program_note_switch(struct program *program, struct node *node);
+/* The fabric differs from what was read. The run sends nothing more, not even what is queued at a
+ * gate of the window. All tables count as unread, and a heavy sweep follows. */
+void program_not_as_read(struct program *program);
 /* An answer shows this state of a port. A link that was down in between is a change. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
 

@@ -421,7 +421,9 @@ void program_abandon(struct program *program)
 		slices_cancel(&program->walk);
 }
 
-void program_stop(struct program *program)
+/* drop is window_target_drop() or window_target_unqueue(). */
+static void program_drop(struct program *program,
+			 void (*drop)(struct window_target *target, const void *owner))
 {
 	struct node *node;
 	size_t position = 0;
@@ -430,7 +432,19 @@ void program_stop(struct program *program)
 	while ((node = map_next(&program->fabric->nodes, &position)))
 		for (unsigned i = 0; i <= node->num_ports; i++)
 			if (node->port[i].agent)
-				window_target_drop(&node->port[i].agent->target, program);
+				drop(&node->port[i].agent->target, program);
+}
+
+void program_stop(struct program *program)
+{
+	program_drop(program, window_target_drop);
+}
+
+void program_not_as_read(struct program *program)
+{
+	program_drop(program, window_target_unqueue);
+	program->report.not_as_read = true;
+	fabric_forget_tables(program->fabric);
 }
 
 void program_set_mcast(struct program *program, struct mcast *mcast)

@@ -81,15 +81,13 @@ static bool ask_again(struct program *program, struct node *node)
  * follows. */
 static void not_as_read(struct program *program, struct node *node, const char *what)
 {
-	struct log_subject subject = node_subject(node, NULL);
+	struct log_subject subject = node_subject(node, MESSAGE_ROUTE_CHANGED);
 
 	log_limited(&program->limit, LOG_NOTICE, &subject,
 		    "\"%s\": %s: sending no more Sets before the fabric is read again",
 		    node->facts->description, what);
 	node->sw->failed = true;
-	program->stopped = true;
-	program->report.not_as_read = true;
-	fabric_forget_tables(program->fabric);
+	program_not_as_read(program);
 }
 
 static bool top_is_ours(const struct switch_state *sw, lid_t read, lid_t top)
@@ -104,7 +102,7 @@ static void verify_switch_info(struct program *program, struct node *node, const
 
 	attr_decode(&switch_info_format, data, &info);
 	if (!top_is_ours(sw, node->facts->sw.linear_fdb_top, info.linear_fdb_top)) {
-		not_as_read(program, node, "another manager has written its LinearFDBTop");
+		not_as_read(program, node, "its LinearFDBTop is not as it was read");
 		return;
 	}
 	if (info.port_state_change && !node->facts->sw.port_state_change)

@@ -25,8 +25,14 @@
  * The hour of flaps is for speed: 648 hosts, and every 20 s a random link between switches that is
  * down for half a second. Each flap has to be noticed and repaired before the next. It runs only
  * when it is named.
+ *
+ * Stop at changed routes: one manager and 200 such events at a time, with tenants. After another
+ * switch than expected has answered on a route, the same sweep sends no Set().
  */
+#include "include/message_id.h"
+#include "lib/log.h"
 #include "lib/mem.h"
+#include "sm/context.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"
 #include "tests/sim/trace.h"
@@ -307,6 +313,56 @@ static void with_habits(struct sim *sim)
 	play(sim, 1, false);
 }
 
+/* Compares the Sets of a manager when it finds that a route leads elsewhere, and when that sweep
+ * ends. */
+struct stop_watch {
+	struct sim_manager *manager;
+	uint64_t sweep; /* the last one that stopped */
+	uint64_t sets;	/* before that */
+	unsigned stops, late_sets;
+};
+
+static void watch_stops(void *ctx, int level, const struct log_subject *subject, const char *text)
+{
+	struct stop_watch *watch = ctx;
+	const struct sm *sm = manager_sm(watch->manager->manager);
+
+	(void)level;
+	(void)text;
+	if (!strcmp(subject->message_id, MESSAGE_ROUTE_CHANGED) && sm->sweep.running &&
+	    watch->sweep != sm->sweep.now.number) {
+		watch->sweep = sm->sweep.now.number;
+		watch->sets = watch->manager->sets_sent;
+		watch->stops++;
+	} else if (!strcmp(subject->message_id, MESSAGE_SWEEP) && watch->sweep == subject->sweep) {
+		watch->late_sets += watch->manager->sets_sent > watch->sets;
+	}
+}
+
+/* After another switch has answered on a route, the sweep sends no more Sets. */
+static void stop_at_changed_routes(struct sim *sim)
+{
+	enum { TIMES = 200, ROUNDS_MAX = 10 };
+	struct stop_watch watch = {.manager = sim_start(sim, "host-0001", NULL)};
+
+	log_watch(watch_stops, &watch);
+	for (unsigned round = 0; round < ROUNDS_MAX && !watch.stops; round++) {
+		sim_faults(sim, &faults);
+		for (unsigned i = 0; i < TIMES && !sim->failed && !sim->stopped; i++) {
+			sim_pass(sim, SIM_MS << sim_random(sim, GAP_STEPS));
+			strike(sim, MANY);
+			tenants_move(sim, TENANT_MOVES);
+			if (!sim_running(watch.manager))
+				watch.sweep = 0; /* its next sweep has number 1 */
+		}
+		mend(sim);
+		sim_settle_and_check(sim);
+	}
+	log_watch(NULL, NULL);
+	sim_expect(sim, watch.stops > 0);
+	sim_expect(sim, watch.late_sets == 0);
+}
+
 static void hour_of_flaps(struct sim *sim)
 {
 	enum { HOUR_S = 3600, FLAP_EVERY_S = 20 };
@@ -354,6 +410,10 @@ const struct scenario sim_standard[] = {
 	 .play = with_habits,
 	 .when_named = true},
 	{.name = "habits-other", .choose = other_topology, .play = with_habits, .when_named = true},
+	{.name = "stop-at-changed-routes",
+	 .topology = "fattree:radix=8,levels=3",
+	 .play = stop_at_changed_routes,
+	 .when_named = true},
 	{.name = "hour-of-flaps",
 	 .topology = "fattree:radix=36,levels=2",
 	 .play = hour_of_flaps,
@@ -441,6 +501,10 @@ const struct known_seed sim_known_seeds[] = {
 	 "a table that was empty after a reset, and written by another MASTER since"},
 	{"tenants-other", 40000030,
 	 "a Set() that was sent again along a cable that had been moved since"},
+	{"stop-at-changed-routes", 3, "a sweep that writes on after another switch answered"},
+	{"stop-at-changed-routes", 44, "Sets that waited at a gate of the window, and went on"},
+	{"stop-at-changed-routes", 90,
+	 "a cable that was found while others were moved, and whose far end was silent then"},
 	{"swaps-tree", 1031, "a Set() over another route than the one that was verified"},
 	{"moving-tenants-other", 1116,
 	 "a Set() that was sent again after its manager had stopped being MASTER"},

@@ -81,8 +81,7 @@ static void print_change(const json_t *data, const char *done, const char *alone
 		      out);
 	if (waiting)
 		fprintf(out,
-			"  %lld port%s not acknowledged it yet; weftd tries again; see "
-			"weftctl "
+			"  %lld port%s not acknowledged it yet; weftd tries again; see weftctl "
 			"partition show 0x%04llx\n",
 			waiting, waiting == 1 ? " has" : "s have", number_member(data, "p_key"));
 	if (!flag_member(data, "shown"))

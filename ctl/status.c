@@ -198,8 +198,7 @@ static void print_settings(const json_t *settings, FILE *out)
 
 		line(out, i ? "" : "Run time",
 		     ignored ? "%s = %s, set at run time, is ignored: %s"
-			     : "%s = %s, set at run time; weftctl %s returns to the "
-			       "configuration",
+			     : "%s = %s, set at run time; weftctl %s returns to the configuration",
 		     text_member(setting, "name"), text_member(setting, "value"),
 		     text_member(setting, ignored ? "ignored" : "clear"));
 	}

@@ -261,8 +261,7 @@ static bool set_flag(struct reader *reader, const struct item *item, struct defi
 		return policy_file_refuse(
 			reader, reader->line,
 			"unknown flag \"%.*s\": a partition has ipoib, indx0, defmember, "
-			"mtu, rate, "
-			"sl, scope, Q_Key, TClass, FlowLabel",
+			"mtu, rate, sl, scope, Q_Key, TClass, FlowLabel",
 			item->word.length, item->word.text);
 	}
 }
@@ -359,8 +358,7 @@ static bool check_ip_group(struct reader *reader, const struct partition *partit
 		return policy_file_refuse(
 			reader, reader->line,
 			"an IP group has the mtu and rate of its partition's broadcast group "
-			"(%u and "
-			"%u)",
+			"(%u and %u)",
 			definition->flags.mtu, definition->flags.rate);
 	be16_store(mgid + 4, partition->p_key | 0x8000);
 	if (!flags->q_key)
@@ -440,8 +438,7 @@ static bool read_member(struct reader *reader, const struct item *item, struct p
 		return policy_file_refuse(
 			reader, reader->line,
 			"\"%.*s\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
-			"ALL_SWITCHES, "
-			"ALL_ROUTERS, SELF or NONE",
+			"ALL_SWITCHES, ALL_ROUTERS, SELF or NONE",
 			item->word.length, item->word.text);
 	partition->rules =
 		mem_resize(partition->rules, partition->num_rules + 1, sizeof(*partition->rules));

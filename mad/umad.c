@@ -256,8 +256,7 @@ static void send_job_done(struct work_job *job)
 		log_limited(&send_job->umad->send_job_limit, LOG_WARNING,
 			    (&(struct log_subject){.lid = send_job->to.lid}),
 			    "cannot send a message of %zu bytes to LID %u: %s (the client has to "
-			    "repeat "
-			    "its request)",
+			    "repeat its request)",
 			    send_job->size, send_job->to.lid, strerror(-send_job->error));
 	send_job_free(send_job);
 }

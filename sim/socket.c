@@ -98,8 +98,7 @@ static int folder_lock(struct socket_place *place, char *error)
 		close(fd);
 		return socket_failed(
 			error, EADDRINUSE, place->path,
-			"another weftsim serves here; stop it or choose another socket "
-			"with -s");
+			"another weftsim serves here; stop it or choose another socket with -s");
 	}
 	if (fstat(fd, &status) || !status.st_nlink || status.st_uid != geteuid()) {
 		close(fd);

@@ -414,8 +414,7 @@ static void was_not_told(struct program *program, struct node *node, size_t inde
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
 		log_limited(&program->limit, LOG_WARNING, &subject,
 			    "switch \"%s\": no answer to Get(MulticastForwardingTable): "
-			    "overwriting the "
-			    "block",
+			    "overwriting the block",
 			    node->facts->description);
 	}
 	mft_go_on(program, node);

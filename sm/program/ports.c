@@ -349,8 +349,7 @@ static void port_was_set(void *owner, void *subject, const struct smp_request *r
 	else if (answer->error)
 		port_failed(program, port,
 			    m_key_is_hidden(port_info(port))
-				    ? "no answer to Set(PortInfo): unknown M_Key of another "
-				      "manager"
+				    ? "no answer to Set(PortInfo): unknown M_Key of another manager"
 				    : "no answer to Set(PortInfo)");
 	else if (answer->status)
 		port_refused(program, port, &want, answer->status);

@@ -24,7 +24,7 @@ struct batch {
 	struct change *changes;
 	size_t count, capacity;
 	uint64_t number; /* of the registry's last change in it */
-	bool anew;	 /* it has all records */
+	bool whole;	 /* it has all records */
 };
 
 /* Adds a change, and takes a reference to the record. */

@@ -611,16 +611,16 @@ static int count_change(struct store_db *db, const struct store_db_row *row)
 	return code == SQLITE_ROW ? SQLITE_DONE : code;
 }
 
-int store_db_write(struct store_db *db, bool anew, uint64_t generation,
+int store_db_write(struct store_db *db, bool whole, uint64_t generation,
 		   bool (*next)(void *ctx, struct store_db_row *row), void *ctx,
 		   char why[STORE_WHY_SIZE])
 {
 	struct store_db_row row;
 	int code = SQLITE_DONE;
 	int error =
-		db_run(db, anew ? "BEGIN IMMEDIATE; DELETE FROM record" : "BEGIN IMMEDIATE", why);
+		db_run(db, whole ? "BEGIN IMMEDIATE; DELETE FROM record" : "BEGIN IMMEDIATE", why);
 
-	if (anew)
+	if (whole)
 		db->totals = (struct store_db_totals){.known = true};
 	db->totals.generation = generation;
 	while (!error && next(ctx, &row)) {

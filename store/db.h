@@ -78,9 +78,9 @@ int store_db_read(struct store_db *db, const struct store_db_sink *sink, char wh
 void store_db_salvage(const char *path, const struct store_db_sink *sink,
 		      struct store_db_totals *totals);
 
-/* One transaction: next() gives rows until it returns false. anew: removes all earlier rows first.
+/* One transaction: next() gives rows until it returns false. whole: removes all earlier rows first.
  * generation is written with the rows. An error leaves the file as it was; then close it. */
-int store_db_write(struct store_db *db, bool anew, uint64_t generation,
+int store_db_write(struct store_db *db, bool whole, uint64_t generation,
 		   bool (*next)(void *ctx, struct store_db_row *row), void *ctx,
 		   char why[STORE_WHY_SIZE]);
 

@@ -90,7 +90,7 @@ struct store {
 	uint64_t bytes; /* as of the last job */
 	struct batch gathering;
 	bool gathers;
-	bool anew;	    /* the next batch has all records */
+	bool whole;	    /* the next batch has all records */
 	struct slices walk; /* what follows from a job, over all records */
 	struct registry_cursor cursor;
 	bool degraded;
@@ -265,14 +265,14 @@ static bool has_vital(const struct batch *batch)
 	for (size_t i = 0; i < batch->count; i++)
 		if (store_kind_is_vital(batch->changes[i].kind))
 			return true;
-	return batch->anew;
+	return batch->whole;
 }
 
 static int store_write_file(struct store *store, unsigned file)
 {
 	store->writes = file;
 	store->at = 0;
-	return store_db_write(store->files[file].db, store->batch.anew, store->generation,
+	return store_db_write(store->files[file].db, store->batch.whole, store->generation,
 			      store_next_row, store, store->why);
 }
 
@@ -397,11 +397,11 @@ static void start_batch(struct store *store)
 	start_job(store, false);
 }
 
-static void take_anew(struct store *store)
+static void take_all_records(struct store *store)
 {
 	batch_append(&store->batch, &store->gathering);
-	store->batch.anew = true;
-	store->anew = false;
+	store->batch.whole = true;
+	store->whole = false;
 }
 
 static void store_begin_write(void *arg)
@@ -411,8 +411,8 @@ static void store_begin_write(void *arg)
 	if (store->under_way || loop_timer_armed(&store->rest) ||
 	    registry_is_together(store->registry))
 		return;
-	if (store->anew) {
-		take_anew(store);
+	if (store->whole) {
+		take_all_records(store);
 		start_job(store, false);
 	} else if (store->gathering.count) {
 		start_batch(store);
@@ -534,7 +534,7 @@ static unsigned store_collect(void *arg, size_t *at)
 	struct store *store = arg;
 	const void *record;
 
-	if (!store->anew || *at == REGISTRY_KINDS)
+	if (!store->whole || *at == REGISTRY_KINDS)
 		return 0;
 	if (!*at) {
 		batch_clear(&store->gathering);
@@ -592,13 +592,13 @@ static void recovered(struct store *store)
 static void committed(struct store *store)
 {
 	uint64_t number = store->batch.number;
-	bool anew = store->batch.anew;
+	bool whole = store->batch.whole;
 
 	store->commits++;
 	store->committed_s = loop_wall_s(store->loop);
-	if (anew && store->degraded)
+	if (whole && store->degraded)
 		recovered(store);
-	if (!anew)
+	if (!whole)
 		registry_kept(store->registry, KEPT_BY_STORE, number);
 }
 
@@ -615,7 +615,7 @@ static void take_rest(struct store *store)
 static void finished(struct work_job *job)
 {
 	struct store *store = container_of(job, struct store, job);
-	bool too_late = !store->opening && store->degraded && !store->batch.anew;
+	bool too_late = !store->opening && store->degraded && !store->batch.whole;
 
 	store->bytes = store->bytes_now;
 	loop_timer_disarm(&store->stall);
@@ -624,10 +624,10 @@ static void finished(struct work_job *job)
 	if (store->error)
 		degrade(store, store->why);
 	else if (store->opening || too_late)
-		store->anew = true;
+		store->whole = true;
 	else
 		committed(store);
-	if (store->anew || store->batch.count > CLEAR_MAX) {
+	if (store->whole || store->batch.count > CLEAR_MAX) {
 		start_walk(store);
 	} else {
 		batch_clear(&store->batch);
@@ -642,7 +642,7 @@ static void store_retry(void *arg)
 	if (store->under_way || !store->degraded)
 		return;
 	if (store->files[MAIN].db) {
-		store->anew = true;
+		store->whole = true;
 		start_walk(store);
 	} else {
 		start_job(store, true);
@@ -716,9 +716,9 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
  * process ends now. */
 static void rewrite_files(struct store *store)
 {
-	store->anew = true;
+	store->whole = true;
 	slices_at_once(&walk_plan, store);
-	take_anew(store);
+	take_all_records(store);
 	write_batch(store);
 	batch_clear(&store->batch);
 	store->rewrite = false;
@@ -756,12 +756,12 @@ static void store_end_walk(struct store *store)
 
 	slices_cancel(&store->walk);
 	registry_walk_end(&store->cursor);
-	if (!was_running && !store->anew)
+	if (!was_running && !store->whole)
 		batch_clear(&store->batch);
 	else if (was_running && store->loaded)
 		slices_at_once(&walk_plan, store);
-	if (store->anew && store->loaded)
-		take_anew(store);
+	if (store->whole && store->loaded)
+		take_all_records(store);
 }
 
 void store_flush(struct store *store)
@@ -779,7 +779,7 @@ void store_flush(struct store *store)
 		run_job(&store->job);
 	store_end_walk(store);
 	store->under_way = false;
-	if (store->files[MAIN].db && store->batch.anew) {
+	if (store->files[MAIN].db && store->batch.whole) {
 		write_batch(store);
 		batch_clear(&store->batch);
 	} else if (store->files[MAIN].db && store->gathering.count) {

@@ -603,7 +603,7 @@ struct table_cache *table_cache_new(struct loop *loop, struct work_pool *pool, c
 	list_init(&cache->job.link);
 	map_init(&cache->read);
 	slices_init(&cache->gathering, loop, &gather_plan, cache, table_cache_gathered, cache);
-	loop_timer_init(&cache->timer, loop, "image of tables", table_cache_tick, cache);
+	loop_timer_init(&cache->timer, loop, "table cache", table_cache_tick, cache);
 	table_cache_read_file(cache);
 	return cache;
 }

@@ -83,7 +83,7 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 		 "Bytes per second that ports of switches sent between the last two sweeps.",
 		 last->data_rate[1]},
 		{"weft_links_below_capability", "gauge",
-		 "Links that are slower or narrower than both ends can.",
+		 "Links that are slower or narrower than both ends support.",
 		 (double)metrics->survey->num_links},
 		{"weft_ports_with_errors", "gauge", "Ports whose error counters are not all 0.",
 		 (double)(metrics->survey->num_rose + metrics->survey->num_rest)},

@@ -10,23 +10,15 @@
 #define ROUTE_DEST_INDEX_H
 
 #include "fabric/snapshot.h"
+#include "route/target.h"
 #include "route/tree.h"
 
-/* A LID as a destination. */
-struct target {
-	uint32_t index;
-	lid_t lid;
-	uint8_t exit;	/* port at the destination's switch; 0 for the switch itself */
-	uint8_t offset; /* from the port's base LID (LMC) */
-};
-
 struct dest_index {
-	uint32_t indexes;     /* limit of the numbers of the first kind */
-	uint32_t num_columns; /* the snapshot's switches */
-	uint32_t *column_of;  /* by switch: neighbours in the tree have neighbouring columns */
-	uint32_t *switch_of;  /* by column */
-	uint32_t
-		*first_target; /* of column c: targets first_target[c] .. first_target[c + 1] - 1 */
+	uint32_t indexes;	/* limit of the numbers of the first kind */
+	uint32_t num_columns;	/* the snapshot's switches */
+	uint32_t *column_of;	/* by switch: neighbours in the tree have neighbouring columns */
+	uint32_t *switch_of;	/* by column */
+	uint32_t *first_target; /* by column: its targets end where those of the next begin */
 	struct target *targets;
 	lid_t *lids; /* of the targets, as a copy: the data that are read most lie close together */
 };

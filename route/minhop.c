@@ -20,14 +20,7 @@
 #include "lib/mem.h"
 #include "route/engine.h"
 #include "route/hops.h"
-
-/* A LID as a destination. */
-struct target {
-	uint32_t index;
-	lid_t lid;
-	uint8_t exit;	/* port at the destination's switch; 0 for the switch itself */
-	uint8_t offset; /* from the port's base LID (LMC) */
-};
+#include "route/target.h"
 
 struct minhop {
 	const struct snapshot *snapshot;

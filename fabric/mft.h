@@ -82,6 +82,17 @@ static inline size_t mft_index(const struct mft *mft, uint16_t block, uint8_t po
 	return (size_t)block * mft->positions + position;
 }
 
+/* The AttributeModifier of MulticastForwardingTable for a cell (14.2.5.12), and back. */
+static inline uint32_t mft_modifier(const struct mft *mft, size_t index)
+{
+	return (uint32_t)(index % mft->positions) << 28 | (uint32_t)(index / mft->positions);
+}
+
+static inline size_t mft_index_of(const struct mft *mft, uint32_t modifier)
+{
+	return mft_index(mft, (uint16_t)modifier, (uint8_t)(modifier >> 28));
+}
+
 static inline size_t mft_cells(const struct mft *mft)
 {
 	return (size_t)mft->blocks * mft->positions;

@@ -48,6 +48,10 @@ struct smp_answer {
 	uint8_t data[SMP_DATA_SIZE];
 };
 
+struct smp_request;
+typedef void smp_done_fn(void *owner, void *subject, const struct smp_request *request,
+			 const struct smp_answer *answer);
+
 struct smp_request {
 	uint8_t method; /* METHOD_GET or METHOD_SET */
 	uint16_t attr_id;
@@ -65,8 +69,7 @@ struct smp_request {
 	 * -ETIMEDOUT. May be NULL. */
 	bool (*may_repeat)(void *owner, void *subject);
 	/* Called once, with the result. owner is the module, subject the object of the request. */
-	void (*done)(void *owner, void *subject, const struct smp_request *request,
-		     const struct smp_answer *answer);
+	smp_done_fn *done;
 	void *owner, *subject;
 };
 

@@ -26,11 +26,10 @@
 enum {
 	IDLE_US = 1000000,
 	INTERVAL_MIN_US = 100, /* for each SMP */
-	MFT_POSITION_SHIFT = 28,
-	SEARCH_US = 1000,   /* after each of this the next end ports are looked at for */
-	SEARCH_PORTS = 256, /* those without tables, so many ports, */
-	READING_MAX = 4,    /* of which so many are read at once: some thousand a second */
-	SHOW_US = 30000000, /* between two views, as long as tables keep coming */
+	SEARCH_US = 1000,      /* after each of this the next end ports are looked at for */
+	SEARCH_PORTS = 256,    /* those without tables, so many ports, */
+	READING_MAX = 4,       /* of which so many are read at once: some thousand a second */
+	SHOW_US = 30000000,    /* between two views, as long as tables keep coming */
 };
 
 /* Comparing */
@@ -132,7 +131,7 @@ static void compare_cell(struct sm *sm, struct port *port, uint32_t number, cons
 
 	if (!mft)
 		return;
-	index = block * mft->positions + (number >> MFT_POSITION_SHIFT);
+	index = mft_index_of(mft, number);
 	held = mft_held(mft, index);
 	if (!held || is_outdated(sm, mft->cells[index]))
 		return;
@@ -247,8 +246,7 @@ static bool item_request(struct node *node, unsigned item, struct port **port,
 	}
 	item -= first_cell;
 	out->attr_id = ATTR_MULTICAST_FORWARDING_TABLE;
-	out->attr_mod = item % node->sw->mft->positions << MFT_POSITION_SHIFT |
-			item / node->sw->mft->positions;
+	out->attr_mod = mft_modifier(node->sw->mft, item);
 	return mft_held(node->sw->mft, item) != NULL;
 }
 

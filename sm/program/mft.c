@@ -30,7 +30,6 @@
 #include "sm/program/parts.h"
 
 enum {
-	MFT_POSITION_SHIFT = 28,
 	LONG_US = 50000, /* timeout; only slow switches take longer */
 	ASKS_MAX = 2,	 /* consecutive requests, each with several attempts */
 	SILENCE_MAX = 3, /* consecutive requests without an answer */
@@ -315,30 +314,14 @@ static uint16_t plan_entry(struct program *program, const struct entry *entry,
 /* Cells */
 
 static void cell_request(struct program *program, struct node *node, size_t index, uint8_t method,
-			 void (*done)(void *, void *, const struct smp_request *,
-				      const struct smp_answer *),
-			 struct smp_request *out)
+			 smp_done_fn *done, struct smp_request *out)
 {
 	struct mft *mft = node->sw->mft;
 
-	*out = (struct smp_request){.method = method,
-				    .attr_id = ATTR_MULTICAST_FORWARDING_TABLE,
-				    .attr_mod = (uint32_t)(index % mft->positions)
-							<< MFT_POSITION_SHIFT |
-						(uint32_t)(index / mft->positions),
-				    .tried = node->sw->verify.unanswered,
-				    .way = node->sw->verify.way,
-				    .done = done,
-				    .owner = program,
-				    .subject = node};
+	verify_table_request(program, node, method, ATTR_MULTICAST_FORWARDING_TABLE,
+			     mft_modifier(mft, index), done, out);
 	mft_cell(mft, index)->busy = true;
 	mft->pending++;
-}
-
-static size_t cell_of(const struct mft *mft, const struct smp_request *request)
-{
-	return mft_index(mft, (uint16_t)request->attr_mod,
-			 (uint8_t)(request->attr_mod >> MFT_POSITION_SHIFT));
 }
 
 static void mft_failed(struct program *program, struct node *node, const char *what)
@@ -369,7 +352,8 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 	struct program *program = owner;
 	struct node *node = subject;
 	struct mft *mft = node->sw->mft;
-	size_t index = cell_of(mft, request);
+	size_t index = mft_index_of(mft, request->attr_mod);
+	enum table_answer result = verify_table_answer(node, request, answer);
 	struct multicast_forwarding_table sent;
 
 	cell_is_free(mft, index);
@@ -379,18 +363,13 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 		mft_doubt(mft, index, sent.port_mask);
 		mcast_be_careful(program->mcast, first_mlid(mft, index));
 	}
-	if (answer->error == -ECANCELED)
+	if (result == TABLE_CANCELED || result == TABLE_AGAIN)
 		return;
-	node->sw->verify.set_lost |= answer->error == -ETIMEDOUT;
-	if (verify_try_again(node, answer->error))
-		return;
-	if (answer->error || answer->status) {
+	if (result == TABLE_FAILED) {
 		mft_doubt(mft, index, sent.port_mask);
 		mft_failed(program, node, "Set(MulticastForwardingTable) failed");
 		return;
 	}
-	node->sw->verify.unanswered = 0;
-	node->sw->verify.set_lost = false;
 	program->report.blocks_set++;
 	mft_learn(mft, index, sent.port_mask);
 	mft_go_on(program, node);
@@ -426,20 +405,17 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 	struct program *program = owner;
 	struct node *node = subject;
 	struct mft *mft = node->sw->mft;
-	size_t index = cell_of(mft, request);
+	size_t index = mft_index_of(mft, request->attr_mod);
+	enum table_answer result = verify_table_answer(node, request, answer);
 	struct multicast_forwarding_table held;
 
 	cell_is_free(mft, index);
-	if (answer->error == -ECANCELED)
-		return;
-	if (verify_try_again(node, answer->error))
+	if (result == TABLE_CANCELED || result == TABLE_AGAIN)
 		return;
 	if (answer->error) {
 		was_not_told(program, node, index);
 		return;
 	}
-	if (!node->sw->verify.set_lost)
-		node->sw->verify.unanswered = 0;
 	mft->unheard = 0;
 	if (status_is_busy(answer->status)) {
 		mft_failed(program, node, "busy at Get(MulticastForwardingTable)");
@@ -512,7 +488,6 @@ bool mft_read_request(struct program *program, struct node *node, struct smp_req
 		    !(is_unread(node, i) || is_doubtful_guess(program, mft, i)))
 			continue;
 		cell_request(program, node, i, METHOD_GET, cell_was_read, out);
-		out->once = true; /* the cell of another switch answered: of no use */
 		return true;
 	}
 	if (mft->pending)
@@ -575,8 +550,6 @@ static bool try_cell(struct program *program, struct node *node, size_t index,
 		return false;
 	}
 	cell_request(program, node, index, METHOD_SET, cell_was_set, out);
-	out->once = verify_is_needed(program, node);
-	out->may_repeat = verify_may_repeat;
 	format_encode(&multicast_forwarding_table_format, &table, out->data);
 	mft_send(mft, index, table.port_mask);
 	return true;

@@ -185,23 +185,17 @@ lid_t mft_top(const struct node *node);
 /* The switch to wait for before a cable between two switches may pass packets; NULL: none. */
 struct node *mft_cable_blocker(struct program *program, struct port *port);
 
-/* cached_mft.c: as cached_lft.c, for multicast. */
+/* cached.c */
 
-/* Looks up the cached multicast table of a switch whose table is unknown. */
-void mft_cache_begin(struct program *program, struct node *node);
-/* The next sample; false: none now. mft->cached is then NULL if the check is complete. */
-bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out);
-
-/* cached_lft.c */
-
-/* Looks up the cached table of a switch whose table is unknown. Until its check is complete, only
+/* Look up the cached table of a switch whose table is unknown. Until its check is complete, only
  * samples of the table are read. */
 void lft_cache_begin(struct program *program, struct node *node);
-void lft_cache_drop(struct switch_state *sw); /* harmless without a cached table */
-/* Accepts the cached table if all its samples agree with it. */
-void lft_cache_judge(struct program *program, struct node *node);
-/* The next sample; false: all were requested. Call lft_cache_judge() first. */
+void mft_cache_begin(struct program *program, struct node *node);
+/* The next sample; false: none now. If the check is complete, sw->cache.row or mft->cached is then
+ * NULL. */
 bool lft_cache_request(struct program *program, struct node *node, struct smp_request *out);
+bool mft_cache_request(struct program *program, struct node *node, struct smp_request *out);
+void lft_cache_drop(struct switch_state *sw); /* harmless without a cached table */
 
 /* verify.c */
 
@@ -215,12 +209,23 @@ bool verify_switch(struct program *program, struct node *node);
 /* Whether Sets to a switch must use its verified route, and are not repeated before another
  * check: the switch forwards, or there was a change since the begin of the sweep. */
 bool verify_is_needed(const struct program *program, const struct node *node);
-/* Whether an unanswered Set() may be repeated on its route: smp_request.may_repeat. After a
- * change it may not, because cables may have moved and the route may lead to a switch that
- * forwards. owner: the program; subject: the node. */
-bool verify_may_repeat(void *owner, void *subject);
-/* Whether an unanswered Set() is to be repeated after the switch has been verified. */
-bool verify_try_again(struct node *node, int error);
+/* Builds a request for SwitchInfo or a block of a table, on the verified route. A Get() has one
+ * attempt, because the block of another switch is of no use. An unanswered Set() is repeated on its
+ * route only if no change has come since, because cables may have moved and the route may lead to
+ * a switch that forwards. The caller fills in the data of a Set(). */
+void verify_table_request(struct program *program, struct node *node, uint8_t method,
+			  uint16_t attr_id, uint32_t attr_mod, smp_done_fn *done,
+			  struct smp_request *out);
+
+enum table_answer {
+	TABLE_CANCELED,
+	TABLE_AGAIN,  /* no answer: the request is due again after the switch has been verified */
+	TABLE_FAILED, /* no answer to the last attempt, or a status */
+	TABLE_GOOD,
+};
+/* Counts the answer to such a request. */
+enum table_answer verify_table_answer(struct node *node, const struct smp_request *request,
+				      const struct smp_answer *answer);
 
 /* refused.c */
 

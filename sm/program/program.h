@@ -86,8 +86,8 @@ void program_read_multicast(struct program *program, loop_fn *done, void *arg);
 void program_multicast(struct program *program, loop_fn *done, void *arg);
 /* Stops a run of program_multicast() or program_read_multicast(). done is not called. */
 void program_abandon(struct program *program);
-/* This manager is no longer MASTER: the current run sends nothing more, and requests that are queued
- * or unanswered complete with -ECANCELED, so that no Set() is repeated. Also ends what
+/* This manager is no longer MASTER: the current run sends nothing more, and requests that are
+ * queued or unanswered complete with -ECANCELED, so that no Set() is repeated. Also ends what
  * program_abandon() does not: Sets between two sweeps. */
 void program_stop(struct program *program);
 

@@ -44,8 +44,8 @@ static void reregister_tick(void *arg)
 void reregister_init(struct program *program)
 {
 	list_init(&program->rereg_queue);
-	loop_timer_init(&program->rereg_timer, program->loop, "client reregistration", reregister_tick,
-			program);
+	loop_timer_init(&program->rereg_timer, program->loop, "client reregistration",
+			reregister_tick, program);
 }
 
 void reregister_done(struct program *program)

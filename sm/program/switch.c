@@ -87,12 +87,10 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	struct node *node = subject;
 	struct switch_state *sw = node->sw;
 	struct switch_info want, held;
+	enum table_answer result = verify_table_answer(node, request, answer);
 
 	sw->busy = false;
-	if (answer->error == -ECANCELED)
-		return;
-	sw->verify.set_lost |= answer->error == -ETIMEDOUT;
-	if (verify_try_again(node, answer->error))
+	if (result == TABLE_CANCELED || result == TABLE_AGAIN)
 		return;
 	attr_decode(&switch_info_format, request->data, &want);
 	if (answer->status && !status_is_busy(answer->status) &&
@@ -108,14 +106,12 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		window_wake(&node->port[0].agent->target);
 		return;
 	}
-	if (answer->error || answer->status) {
+	if (result == TABLE_FAILED) {
 		if (!sw->lft.settled)
 			refused_note(program, node, request->attr_id, answer->status);
 		switch_failed(program, node, "Set(SwitchInfo) failed");
 		return;
 	}
-	sw->verify.unanswered = 0;
-	sw->verify.set_lost = false;
 	attr_decode(&switch_info_format, answer->data, &held);
 	/* Some devices echo the 1 that cleared the bit. */
 	if (want.port_state_change)
@@ -163,15 +159,7 @@ static bool set_switch_info(struct program *program, struct node *node, lid_t to
 		want.default_multicast_primary_port = want.default_multicast_not_primary_port =
 			LFT_NO_PORT;
 	want.life_time_value = program->options->switch_life_time;
-	*out = (struct smp_request){.method = METHOD_SET,
-				    .attr_id = ATTR_SWITCH_INFO,
-				    .tried = node->sw->verify.unanswered,
-				    .way = node->sw->verify.way,
-				    .once = verify_is_needed(program, node),
-				    .may_repeat = verify_may_repeat,
-				    .done = switch_was_set,
-				    .owner = program,
-				    .subject = node};
+	verify_table_request(program, node, METHOD_SET, ATTR_SWITCH_INFO, 0, switch_was_set, out);
 	/* port_state_change is written as it was read: a 1 clears it, a 0 leaves it. */
 	format_encode(&switch_info_format, &want, out->data);
 	node->sw->busy = true;
@@ -310,25 +298,23 @@ static void block_was_set(void *owner, void *subject, const struct smp_request *
 	struct node *node = subject;
 	struct switch_state *sw = node->sw;
 	uint16_t block = (uint16_t)request->attr_mod;
+	enum table_answer result = verify_table_answer(node, request, answer);
 
 	sw->lft.pending--;
-	if (answer->error == -ECANCELED)
+	if (result == TABLE_CANCELED)
 		return;
 	note_recent(program, sw, block);
 	if (answer->error)
 		lft_have_doubt(&sw->lft.have, block);
-	sw->verify.set_lost |= answer->error == -ETIMEDOUT;
-	if (verify_try_again(node, answer->error)) {
+	if (result == TABLE_AGAIN) {
 		set_dirty(sw, block, true);
 		return;
 	}
-	if (answer->error || answer->status) {
+	if (result == TABLE_FAILED) {
 		refused_note(program, node, request->attr_id, answer->status);
 		switch_failed(program, node, "Set(LinearForwardingTable) failed");
 		return;
 	}
-	sw->verify.unanswered = 0;
-	sw->verify.set_lost = false;
 	program->report.blocks_set++;
 	program->report.switches_set += sw->set_in_report != program->reports;
 	sw->set_in_report = program->reports;
@@ -349,20 +335,19 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 	struct node *node = subject;
 	struct switch_state *sw = node->sw;
 	uint16_t block = (uint16_t)request->attr_mod;
+	enum table_answer result = verify_table_answer(node, request, answer);
 
 	sw->lft.pending--;
-	if (answer->error == -ECANCELED)
+	if (result == TABLE_CANCELED)
 		return;
-	if (verify_try_again(node, answer->error)) {
+	if (result == TABLE_AGAIN) {
 		set_dirty(sw, block, true);
 		return;
 	}
-	if (answer->error || answer->status) {
+	if (result == TABLE_FAILED) {
 		switch_failed(program, node, "Get(LinearForwardingTable) failed");
 		return;
 	}
-	if (!sw->verify.set_lost)
-		sw->verify.unanswered = 0;
 	lft_have_learn(&sw->lft.have, block, sw->lft.want->blocks, answer->data);
 	set_dirty(sw, block,
 		  memcmp(answer->data, lft_block(sw->lft.want, block), LFT_BLOCK_LIDS) != 0);
@@ -373,15 +358,8 @@ static void block_was_read(void *owner, void *subject, const struct smp_request 
 static bool read_block(struct program *program, struct node *node, uint16_t block,
 		       struct smp_request *out)
 {
-	*out = (struct smp_request){.method = METHOD_GET,
-				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
-				    .attr_mod = block,
-				    .tried = node->sw->verify.unanswered,
-				    .way = node->sw->verify.way,
-				    .once = true, /* the block of another switch is of no use */
-				    .done = block_was_read,
-				    .owner = program,
-				    .subject = node};
+	verify_table_request(program, node, METHOD_GET, ATTR_LINEAR_FORWARDING_TABLE, block,
+			     block_was_read, out);
 	set_dirty(node->sw, block, false);
 	node->sw->lft.pending++;
 	return true;
@@ -425,16 +403,8 @@ static bool try_block(struct program *program, struct node *node, uint16_t block
 		program->pausing = true;
 		return false;
 	}
-	*out = (struct smp_request){.method = METHOD_SET,
-				    .attr_id = ATTR_LINEAR_FORWARDING_TABLE,
-				    .attr_mod = block,
-				    .tried = sw->verify.unanswered,
-				    .way = sw->verify.way,
-				    .once = verify_is_needed(program, node),
-				    .may_repeat = verify_may_repeat,
-				    .done = block_was_set,
-				    .owner = program,
-				    .subject = node};
+	verify_table_request(program, node, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE, block,
+			     block_was_set, out);
 	memcpy(out->data, plan.entries, LFT_BLOCK_LIDS);
 	set_dirty(sw, block, false);
 	sw->lft.pending++;
@@ -562,9 +532,10 @@ bool switch_request(struct program *program, struct node *node, struct smp_reque
 		return set_top(program, node, top, out);
 	if (!sw->lft.want || sw->lft.settled)
 		return mft_request(program, node, out);
-	lft_cache_judge(program, node);
+	if (lft_cache_request(program, node, out))
+		return true;
 	if (sw->cache.row)
-		return lft_cache_request(program, node, out);
+		return false;
 	if (!sw->lft.compared)
 		lft_compare(sw);
 	if (block_request(program, node, out))

@@ -169,7 +169,7 @@ bool verify_is_needed(const struct program *program, const struct node *node)
 	return node->facts->sw.linear_fdb_top || node->sw->verify.epoch != program->sweep_epoch;
 }
 
-bool verify_may_repeat(void *owner, void *subject)
+static bool may_repeat(void *owner, void *subject)
 {
 	const struct program *program = owner;
 	const struct node *node = subject;
@@ -178,7 +178,8 @@ bool verify_may_repeat(void *owner, void *subject)
 	       !verify_is_needed(program, node);
 }
 
-bool verify_try_again(struct node *node, int error)
+/* Whether an unanswered request is to be repeated after the switch has been verified. */
+static bool try_again(struct node *node, int error)
 {
 	struct switch_state *sw = node->sw;
 
@@ -189,4 +190,41 @@ bool verify_try_again(struct node *node, int error)
 	sw->verify.epoch = 0;
 	window_wake(&node->port[0].agent->target);
 	return true;
+}
+
+void verify_table_request(struct program *program, struct node *node, uint8_t method,
+			  uint16_t attr_id, uint32_t attr_mod, smp_done_fn *done,
+			  struct smp_request *out)
+{
+	bool get = method == METHOD_GET;
+
+	*out = (struct smp_request){.method = method,
+				    .attr_id = attr_id,
+				    .attr_mod = attr_mod,
+				    .tried = node->sw->verify.unanswered,
+				    .way = node->sw->verify.way,
+				    .once = get || verify_is_needed(program, node),
+				    .may_repeat = get ? NULL : may_repeat,
+				    .done = done,
+				    .owner = program,
+				    .subject = node};
+}
+
+enum table_answer verify_table_answer(struct node *node, const struct smp_request *request,
+				      const struct smp_answer *answer)
+{
+	struct switch_verify *verify = &node->sw->verify;
+	bool get = request->method == METHOD_GET;
+
+	if (answer->error == -ECANCELED)
+		return TABLE_CANCELED;
+	verify->set_lost |= !get && answer->error == -ETIMEDOUT;
+	if (try_again(node, answer->error))
+		return TABLE_AGAIN;
+	if (answer->error || (!get && answer->status))
+		return TABLE_FAILED;
+	verify->set_lost &= get;
+	if (!verify->set_lost)
+		verify->unanswered = 0;
+	return answer->status ? TABLE_FAILED : TABLE_GOOD;
 }

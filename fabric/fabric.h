@@ -7,6 +7,8 @@
  *
  * A directed route to an agent follows parent pointers: each switch knows the port of a nearer node
  * that leads to it (uplink). fabric_tree_step() makes this a breadth-first tree of the cables.
+ *
+ * Implemented in fabric.c, tree.c (roster and tree), detour.c (routes) and have.c (lft_have_*).
  */
 #ifndef FABRIC_FABRIC_H
 #define FABRIC_FABRIC_H

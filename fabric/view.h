@@ -13,7 +13,7 @@
 #include "fabric/tables.h"
 #include "mad/attr.h"
 
-struct view_sm { /* another subnet manager, as last read; sm_key is not kept */
+struct view_sm { /* a subnet manager, as last read; sm_key is not kept */
 	lid_t lid;
 	struct sm_info info;
 };
@@ -22,7 +22,7 @@ struct view {
 	unsigned refs;
 	uint64_t generation;
 	struct snapshot *topology;
-	struct routes *routes; /* the tables in the switches; NULL: there is no switch */
+	struct routes *routes; /* the tables that switches should hold; NULL: there is no switch */
 	uint32_t num_sms;
 	struct view_sm *sms; /* this manager first */
 };

@@ -25,7 +25,7 @@ enum loop_priority { LOOP_FIRST = -10, LOOP_NORMAL = 0, LOOP_LATER = 10 };
 struct loop *loop_new(void); /* aborts if the kernel gives no epoll or timer descriptor */
 void loop_free(struct loop *loop);
 int loop_run(struct loop *loop); /* until loop_stop(); returns its status, or -errno */
-void loop_stop(struct loop *loop, int status);
+void loop_stop(struct loop *loop, int status); /* status: the result of loop_run(), not negative */
 
 /* Microseconds of a monotonic clock, read once at the start of the present turn. */
 uint64_t loop_now_us(const struct loop *loop);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The file with the keys of the managers (ha_psk_file). A key has 32 to 128 hexadecimal digits. A
- *line with a key alone is the key that all managers share. A line with an identity is the key of
- *two managers:
+ * line with a key alone is the key that all managers share. A line with an identity is the key of
+ * two managers:
  *
  *	IDENTITY KEY [ADDRESS]
  *

@@ -41,7 +41,7 @@ struct transport_port {
 };
 
 struct transport_user {
-	/* A MAD arrived; bytes are borrowed. size is at least MAD_HEADER_SIZE; larger than MAD_SIZE
+	/* A MAD arrived; bytes are borrowed. The receiver checks size. It is larger than MAD_SIZE
 	 * for a reassembled RMPP message. */
 	void (*received)(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size);
 	/* The kernel's time-out for an answer expired; only the header comes back. */

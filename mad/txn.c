@@ -223,7 +223,7 @@ void txn_cancel(struct txn_table *table, txn_done_fn *done, const void *arg)
 	}
 }
 
-static int sent(struct txn_table *table, const struct mad_header *header, int error)
+static int count_sent(struct txn_table *table, const struct mad_header *header, int error)
 {
 	if (error) {
 		table->stats.send_failed++;
@@ -241,7 +241,7 @@ int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *
 
 	header_decode(mad, &header);
 	txn_show_mad(table, true, to, mad, size);
-	return sent(table, &header, transport_send(table->transport, to, mad, size, 0));
+	return count_sent(table, &header, transport_send(table->transport, to, mad, size, 0));
 }
 
 int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size)
@@ -250,7 +250,7 @@ int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, s
 
 	header_decode(mad, &header);
 	txn_show_mad(table, true, to, mad, size);
-	return sent(table, &header, transport_give(table->transport, to, mad, size));
+	return count_sent(table, &header, transport_give(table->transport, to, mad, size));
 }
 
 /* The manager of a class can redirect any request: it answers with ClassPortInfo (13.5.2). */

@@ -16,7 +16,7 @@ struct txn_table;
 
 /* How a transaction ended. error: 0, -ETIMEDOUT, or the error of the send. With 0: header is that
  * of the answer (its status may be a refusal, and with STATUS_REDIRECT its attribute may be
- * ClassPortInfo), and mad has its bytes, borrowed for the call. */
+ * ClassPortInfo), and mad has its bytes, at least MAD_SIZE, borrowed for the call. */
 struct txn_result {
 	int error;
 	struct mad_header header;
@@ -27,7 +27,8 @@ struct txn_result {
 
 typedef void txn_done_fn(void *arg, const struct txn_result *result);
 
-/* Receives MADs that are no answers to us: requests, traps, reports. */
+/* Receives MADs that are no answers to us: requests, traps, reports. mad has at least MAD_SIZE
+ * bytes, borrowed for the call. */
 typedef void txn_request_fn(void *ctx, const struct mad_addr *from, const struct mad_header *header,
 			    const uint8_t *mad, size_t size);
 
@@ -69,7 +70,7 @@ int txn_send(struct txn_table *table, const struct mad_addr *to, const uint8_t *
 int txn_give(struct txn_table *table, const struct mad_addr *to, uint8_t *mad, size_t size);
 
 /* Receives each MAD that is sent (addr: destination) or arrives (addr: source), including keys;
- * bytes are borrowed. */
+ * bytes are borrowed. A MAD that arrives may be shorter than its header. */
 typedef void txn_seen_fn(void *ctx, bool sent, const struct mad_addr *addr, const uint8_t *mad,
 			 size_t size);
 /* Sets the only receiver; fn NULL removes it. */

@@ -108,6 +108,7 @@ struct window_limits {
 struct window *window_new(struct loop *loop, struct txn_table *table,
 			  const struct window_limits *limits);
 void window_free(struct window *window); /* all targets must be done */
+/* Copies limits; they apply from the next request on. */
 void window_set_limits(struct window *window, const struct window_limits *limits);
 
 /* limit: requests under way at once. The optional members are 0 or NULL, and may be set before the

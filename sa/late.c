@@ -14,7 +14,7 @@
 #include "sa/alias.h"
 #include "sa/forget.h"
 #include "sa/groups.h"
-#include "sa/service.h"
+#include "sa/lease.h"
 #include "store/alias.h"
 
 /* Its own MLID, unless another group has it and may not share it. */

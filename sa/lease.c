@@ -10,8 +10,8 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "sa/lease.h"
 #include "sa/record.h"
-#include "sa/service.h"
 #include "store/setting.h"
 
 enum {

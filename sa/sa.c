@@ -26,9 +26,9 @@
 #include "sa/forget.h"
 #include "sa/groups.h"
 #include "sa/late.h"
+#include "sa/lease.h"
 #include "sa/report.h"
 #include "sa/request.h"
-#include "sa/service.h"
 
 enum {
 	BASE_VERSION = 1,

@@ -45,7 +45,7 @@ struct report_stats;
 struct sa *sa_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
 		  struct registry *registry, struct event_hub *events,
 		  const struct sa_options *options);
-void sa_free(struct sa *sa);
+void sa_free(struct sa *sa); /* open requests get no answer */
 /* Sets the function that tells whether requests shall wait while there is no view: coming(ctx)
  * is true if this manager is MASTER. By default they do not wait. */
 void sa_expect(struct sa *sa, bool (*coming)(const void *ctx), const void *ctx);
@@ -103,6 +103,7 @@ size_t sa_reports(const struct sa *sa);
 size_t sa_waiting(
 	const struct sa *sa); /* requests at admission, and requests whose answer is being made */
 size_t sa_pending(const struct sa *sa); /* changes that are not durable yet */
+/* The requests for each record and method; rows are borrowed until the next request. */
 size_t sa_counts(const struct sa *sa, const struct sa_count **rows);
 
 #endif

@@ -12,7 +12,7 @@
  * keys to no other client: a client that returns a received record could otherwise never delete its
  * own service. A service of a multicast group belongs to its members. Called by sa.c.
  */
-#include "sa/service.h"
+#include "sa/lease.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Shared by the files of sm/ that run a sweep: the parts of one subnet manager, and the record of
- * its sweeps. Private to sm.c, sweep.c, readback.c, smp_rx.c and sm/control/. The parts themselves
- * (discover, program, peers, trigger) do not see it.
+ * its sweeps. Private to the files of sm/ and sm/control/. The parts themselves (discover, program,
+ * peers, trigger) do not see it.
  */
 #ifndef SM_CONTEXT_H
 #define SM_CONTEXT_H
@@ -183,10 +183,6 @@ bool sweep_is_electing(const struct sm *sm);
 const char *sweep_why_not_master(const struct sm *sm);
 /* light, switches or heavy; static text. */
 const char *sweep_kind_name(enum discover_kind kind);
-
-/* traps.c: the end port with this source LID, which it has or is about to get; NULL: no known port
- * has it. */
-struct port *sender_by_lid(struct sm *sm, lid_t lid);
 
 /* smp_rx.c */
 struct smp_rx_request { /* one request from outside */

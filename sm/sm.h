@@ -71,7 +71,7 @@ void sm_set_route_options(struct sm *sm, struct route_options *options);
 /* The names of nodes in the administrator's file; as fabric_set_names(). */
 void sm_set_node_names(struct sm *sm, struct map *names);
 
-/* The place of the published view, which is NULL before the end of the first sweep and while
+/* The place of the published view. It is NULL before the first sweep writes to devices, and while
  * this manager is not MASTER. */
 struct view *const *sm_view(const struct sm *sm);
 /* Whether this manager is MASTER: then there is a view, or will be. */
@@ -84,8 +84,6 @@ lid_t sm_lid(const struct sm *sm);
  * role and text, a new reference. */
 json_t *sm_standing(const struct sm *sm);
 
-/* The multicast tree of an MLID as it should be: a copy, whose masks the caller frees, and a
- * reference to the snapshot that its indexes belong to. False: it has none. */
 struct mcast_tree;
 /* The multicast tree that an MLID should have: a copy, whose masks the caller frees, and a
  * reference to the snapshot to which its indexes belong. False: the MLID has no tree. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * One snapshot is frozen at a time, of the kind that the oldest request wants, and all requests of
- * that kind get it. Called by sweep.c and the commands. It owns the last snapshot, so that a
- * second request costs nothing.
+ * that kind get it. It owns the last snapshot, so that a second request costs nothing.
  */
 #include "sm/snapshot_request.h"
 

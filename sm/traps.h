@@ -17,5 +17,8 @@ void traps_init(struct sm *sm);
 void traps_done(struct sm *sm);
 /* Handles a received Trap(Notice); request is borrowed. */
 void traps_receive(struct sm *sm, const struct smp_rx_request *request);
+/* The end port with this source LID, which it has or is about to get; NULL: no known port has it.
+ */
+struct port *sender_by_lid(struct sm *sm, lid_t lid);
 
 #endif

@@ -42,7 +42,7 @@ void trigger_heavy(struct trigger *trigger, const char *reason)
 	trigger_request(trigger, DISCOVER_HEAVY, reason);
 }
 
-static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char *reason)
+static void add_target(struct trigger *trigger, guid_t guid, uint8_t what, const char *reason)
 {
 	unsigned i = 0;
 
@@ -64,12 +64,12 @@ static void name(struct trigger *trigger, guid_t guid, uint8_t what, const char 
 
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason)
 {
-	name(trigger, guid, LOOK_NODE, reason);
+	add_target(trigger, guid, LOOK_NODE, reason);
 }
 
 void trigger_port(struct trigger *trigger, guid_t port_guid, uint8_t what, const char *reason)
 {
-	name(trigger, port_guid, what, reason);
+	add_target(trigger, port_guid, what, reason);
 }
 
 void trigger_reroute(struct trigger *trigger, const char *reason)

@@ -84,7 +84,7 @@ struct service_entry { /* identified by service_id, gid and p_key */
 	uint64_t gid_prefix;
 	guid_t gid_guid; /* the lower half of ServiceGID: a port's GUID, or an alias of it */
 	pkey_t p_key;
-	uint64_t expires_s; /* by the leases' clock (sa/service.h); 0: it never does */
+	uint64_t expires_s; /* by the leases' clock (sa/lease.h); 0: it never does */
 	uint8_t key[SERVICE_KEY_SIZE];
 	uint8_t name[SERVICE_NAME_SIZE];
 	uint8_t data[SERVICE_DATA_SIZE]; /* as on the wire: 8-, 16-, 32- and 64-bit numbers */

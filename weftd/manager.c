@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The wiring of one manager: who stands on what. Nothing else happens here. */
+/* The wiring of one manager from its parts, and the JSON of `weftctl status`, which covers all of
+ * them. */
 #include "weftd/manager.h"
 
 #include <stdlib.h>

@@ -30,12 +30,12 @@ enum {
 	NUM_ALIAS_COMMANDS = 3
 };
 
-extern const struct control_command port_commands[NUM_PORT_COMMANDS];	/* commands_port.c */
-extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* commands_route.c */
-extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* commands_judge.c */
-extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	/* commands_keys.c */
-extern const struct control_command ha_commands[NUM_HA_COMMANDS];	/* commands_ha.c */
-extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS]; /* commands_alias.c */
+extern const struct control_command port_commands[NUM_PORT_COMMANDS];	/* port.c */
+extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* route.c */
+extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* judge.c */
+extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	/* keys.c */
+extern const struct control_command ha_commands[NUM_HA_COMMANDS];	/* ha.c */
+extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS]; /* alias.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 
 /* Handler of partition check, which streams the changes that a file would cause. */

@@ -101,6 +101,7 @@ void discover_visit(struct discover *discover, struct node *node, struct port *a
 /* Reads one attribute from the agent of a port, if there is an agent. */
 void discover_get(struct discover *discover, struct port *port, uint16_t attr_id,
 		  uint32_t attr_mod);
+/* Reads PortInfo of a port, by the agent that answers for it. */
 void discover_get_port_info(struct discover *discover, struct port *port);
 /* Reads the P_Key table if it is unknown, and in each heavy pass. */
 void discover_get_pkeys(struct discover *discover, struct port *port);

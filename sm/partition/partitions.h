@@ -82,7 +82,7 @@ struct policy {
 	char *kept_mark;		     /* of the kept text in force, or last tried; or NULL */
 	char kept_when[KEPT_WHEN_SIZE];	     /* its date */
 	bool frozen;
-	struct map held; /* partition_held.h, while it is frozen */
+	struct map held; /* held.h, while it is frozen */
 	/* A file that waits until the registry has it for good. */
 	struct partitions *next;
 	struct registry_waiter keeping;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Shared by the two parts of partitions. partitions.c computes the P_Keys of each port and follows
- * changes. partition_source.c decides which file is in force and whether partitions are frozen.
+ * changes. source.c decides which file is in force and whether partitions are frozen.
  * Private to these files. Loop thread only.
  */
 #ifndef SM_PARTITION_PARTS_H

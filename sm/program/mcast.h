@@ -66,7 +66,8 @@ void mcast_be_careful(struct mcast *mcast, lid_t first);
 /* Sets this for all MLIDs. */
 void mcast_be_careful_of_all(struct mcast *mcast);
 
-/* The tree of an MLID, and the snapshot of its indexes; NULL: none. */
+/* The tree of an MLID, and the snapshot of its indexes, both borrowed until the next tree; NULL: no
+ * tree. */
 const struct mcast_tree *mcast_tree(const struct mcast *mcast, lid_t mlid,
 				    struct snapshot **snapshot);
 

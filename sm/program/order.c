@@ -2,7 +2,7 @@
 /*
  * The order of Sets: which Sets are safe now, so that no packet enters a forwarding loop, not even
  * between two Sets. Unicast has no hop limit inside a subnet. Pure functions over the live model,
- * called by ports.c and switch.c before they write. Loop thread only.
+ * called before each write. Loop thread only.
  *
  * Only three kinds of Set() open new paths for packets: an entry that changes, a LinearFDBTop that
  * rises, and a cable between switches that goes ACTIVE. Each is checked alone: the path of a packet

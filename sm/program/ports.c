@@ -70,7 +70,7 @@ static bool may_go_active(struct program *program, struct port *port)
 }
 
 /* Whether a cable between switches must not pass packets yet. It is not ARMED either: see
- * order.c, may_pass(). */
+ * order_may_pass(). */
 static bool waits_for_tables(struct program *program, struct port *port)
 {
 	struct node *node = NULL;

@@ -101,7 +101,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 		return;
 	}
 	if (answer->status && !status_is_busy(answer->status) &&
-	    want.multicast_fdb_top != node->facts->sw.multicast_fdb_top) {
+	    want.multicast_fdb_top != node->facts->sw.multicast_fdb_top && sw->mft) {
 		sw->mft->topless = true; /* the other fields are sent again without it */
 		window_wake(&node->port[0].agent->target);
 		return;

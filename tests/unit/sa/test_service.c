@@ -6,7 +6,7 @@
 // WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
 
-#include "sa/service.h"
+#include "sa/lease.h"
 #include "store/setting.h"
 #include "tests/sim/loop_virtual.h"
 #include "tests/unit/fixtures/sa_client.h"

@@ -7,11 +7,11 @@
  * never shorter than requested, and longer by the time without weftd. At the very first start the
  * clock begins with the wall clock.
  *
- * A single timer is set for the lease that ends first. Made by sa.c; used by the handlers in
- * sa/service.c; loop thread only.
+ * A single timer is set for the lease that ends first. sa.c makes it; the handlers in service.c use
+ * it. Loop thread only.
  */
-#ifndef SA_SERVICE_H
-#define SA_SERVICE_H
+#ifndef SA_LEASE_H
+#define SA_LEASE_H
 
 #include "lib/loop.h"
 #include "store/registry.h"

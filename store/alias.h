@@ -17,7 +17,7 @@
 enum alias_grant {
 	ALIAS_NOT_GRANTED = 0,
 	ALIAS_BY_ADMINISTRATOR = 1, /* weftctl alias set */
-	ALIAS_BY_SA_KEY = 2,	    /* not the default one */
+	ALIAS_BY_SA_KEY = 2,	    /* not the default SA_Key */
 	ALIAS_KEPT_GRANTS,	    /* number of stored values */
 	/* Never stored: computed from the option at each use, so a reload takes effect at once. */
 	ALIAS_BY_LIST = ALIAS_KEPT_GRANTS,
@@ -60,7 +60,7 @@ static inline bool alias_is_usurped(const struct registry *registry,
 /*
  * The ranking of grants: whether another port may take the alias of a port.
  *
- *   port has it by    another port asks by
+ *   port has it by    another port requests it by
  *                     none     alias_guids, SA_Key    administrator
  *   none              no       yes                    yes
  *   alias_guids       no       if the port is away    no

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows become records, and totals are compared: store/contents.h. */
+/* Decodes rows into records, and compares totals: store/contents.h. */
 #include "store/contents.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static const struct registry_table *table_of(unsigned kind)
 	return kind >= REGISTRY_LID && kind < REGISTRY_KINDS ? &registry_tables[kind] : NULL;
 }
 
-/* As far as it can be read. */
+/* Formats as much of a damaged row as can be read. */
 static void name_row(const struct store_db_row *row, char out[STORE_WHY_SIZE])
 {
 	const struct registry_table *table = table_of(row->kind);
@@ -103,8 +103,8 @@ static void contents_refuse(struct store_contents *contents, const char *table, 
 			 field, wrong);
 }
 
-/* The hash of the key, or the next free number behind it: clients choose keys, such as MGIDs, and
- * FNV-1a does not keep them from choosing two with the same hash. */
+/* The hash of the key, or the next free number after it. Clients choose keys such as MGIDs, and can
+ * choose two keys with the same FNV-1a hash. */
 static uint64_t slot_of(const struct map *seen, const struct store_key *key)
 {
 	uint64_t slot = hash_bytes(HASH_SEED, key, sizeof(*key) + key->size);
@@ -136,7 +136,7 @@ static void contents_add_record(struct store_contents *contents, const struct st
 	contents->rows[contents->count++] = *record;
 }
 
-/* The checksum is right: a row of another kind or size was written by another program. */
+/* Takes a row with a correct checksum. If its kind or size is wrong, another program wrote it. */
 static int take_good(void *ctx, const struct store_db_row *row)
 {
 	struct store_contents *contents = ctx;
@@ -156,7 +156,7 @@ static int take_good(void *ctx, const struct store_db_row *row)
 		return 0;
 	store_db_count(&contents->found, row);
 	memcpy(wire, row->key, row->key_size);
-	if (row->value_size) /* else it is NULL: of some kinds the key is all there is */
+	if (row->value_size) /* NULL if all fields are in the key */
 		memcpy(wire + row->key_size, row->value, row->value_size);
 	record = arena_alloc(contents->arena, table->format->struct_size);
 	format_decode(table->format, wire, record);
@@ -239,7 +239,7 @@ uint64_t store_contents_missing(const struct store_contents *contents, unsigned 
 	return contents->said.known && said > found ? said - found : 0;
 }
 
-/* Whether these rows, in all, are the vital ones that the file says it has. */
+/* Whether the vital rows in found match the totals of the file. */
 static bool proves(const struct store_contents *contents, const struct store_db_totals *found)
 {
 	if (!contents->said.known)
@@ -272,8 +272,8 @@ static uint64_t generation_of(const struct store_contents *contents)
 	return contents->said.known ? contents->said.generation : 0;
 }
 
-/* A generation of 0 is that of a file that was made just now, or that says nothing: it proves only
- * that there was no store before, and only where both files are new. */
+/* Generation 0: the file is new, or has no totals. Such a file proves only that there was no store
+ * before, and only if both files are new. */
 struct store_choice store_contents_choose(const struct store_contents *main,
 					  const struct store_contents *copy)
 {

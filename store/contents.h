@@ -65,8 +65,8 @@ uint64_t store_contents_missing(const struct store_contents *contents, unsigned 
 /* Which records count. */
 struct store_choice {
 	const struct store_contents *vital; /* NULL: none */
-	const struct store_contents *more;  /* vital ones that the first lacks; or NULL */
-	bool proved;			    /* all vital ones are there */
+	const struct store_contents *more;  /* vital records that the first file lacks; or NULL */
+	bool proved;			    /* all vital records are present */
 };
 /* Chooses the file whose vital records count; both arguments stay the caller's. */
 struct store_choice store_contents_choose(const struct store_contents *main,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * SQLite, as far as the store needs it: store/db.h. A version of the file is a row of steps[],
- * which makes it of the version before; a new file goes through all of them. Whatever SQLite finds
- * wrong with the bytes is damage; whatever the system refuses is an errno.
+ * The calls of SQLite: store/db.h. steps[i] upgrades a file from version i to i + 1, and a new file
+ * runs all steps. If SQLite finds invalid bytes, the file is damaged (-EUCLEAN). An error of the
+ * system is another errno.
  */
 #include "store/db.h"
 
@@ -24,7 +24,7 @@ enum {
 	DAMAGED_MAX = 100,
 	TOTALS_KIND = 0, /* of the row that holds the totals; its key is one byte of 0 */
 	TOTALS_SIZE = 8 + STORE_DB_KINDS * 16,
-	ROW_BYTES_MIN = 8, /* no row takes less of a file */
+	ROW_BYTES_MIN = 8, /* the least space of a row in a file */
 };
 
 _Static_assert((int)TOTALS_SIZE <= (int)STORE_VALUE_MAX, "the totals fit into a row");
@@ -52,7 +52,7 @@ static int error_of(int code)
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
-	case SQLITE_ERROR: /* a table is not there, or not as it was made */
+	case SQLITE_ERROR: /* a table is missing, or has other columns */
 	case SQLITE_CONSTRAINT:
 	case SQLITE_MISMATCH:
 	case SQLITE_TOOBIG:
@@ -66,13 +66,13 @@ static int error_of(int code)
 	case SQLITE_AUTH:
 		return -EACCES;
 	case SQLITE_NOMEM:
-		abort(); /* as everywhere */
+		abort(); /* out of memory aborts everywhere */
 	default:
 		return -EIO;
 	}
 }
 
-/* SQLite's words, and the system's where that refused something. */
+/* The text of SQLite's error, and the system's if it refused a call. */
 static int explain(sqlite3 *sqlite, int code, char why[STORE_WHY_SIZE])
 {
 	int error = error_of(code), system = sqlite3_system_errno(sqlite);
@@ -102,7 +102,7 @@ static int db_prepare(struct store_db *db, const char *sql, sqlite3_stmt **out,
 	return code == SQLITE_OK ? 0 : explain(db->sqlite, code, why);
 }
 
-/* The one number that a query gives. */
+/* Runs a query that returns a single number. */
 static int db_query_number(struct store_db *db, const char *sql, int64_t *out,
 			   char why[STORE_WHY_SIZE])
 {
@@ -122,7 +122,7 @@ static int db_query_number(struct store_db *db, const char *sql, int64_t *out,
 
 /* Checksums */
 
-/* With sizes between the parts. */
+/* The sum includes the sizes of key and value, so that bytes cannot move between them. */
 static int64_t db_row_sum(const struct store_db_row *row)
 {
 	uint8_t head[8];
@@ -141,7 +141,7 @@ uint64_t store_db_row_sum(const struct store_db_row *row)
 	return (uint64_t)db_row_sum(row);
 }
 
-/* record_sum(kind, key, value), for statements. */
+/* The SQL function record_sum(kind, key, value). */
 static void sum_in_sql(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	struct store_db_row row = {.kind = (unsigned)sqlite3_value_int(values[0]),
@@ -203,7 +203,7 @@ static struct store_db_row totals_row(const struct store_db_totals *totals,
 				     .value_size = TOTALS_SIZE};
 }
 
-/* Rows as they are read */
+/* Reading rows */
 
 static struct store_db_row db_row(sqlite3_stmt *query)
 {
@@ -214,7 +214,7 @@ static struct store_db_row db_row(sqlite3_stmt *query)
 				     .value_size = (size_t)sqlite3_column_bytes(query, 2)};
 }
 
-/* To the sink, or, of what a query of all gives, to totals. */
+/* Passes a row to the sink. The row of the totals goes into totals, if that is not NULL. */
 static int give_row(sqlite3_stmt *query, const struct store_db_sink *sink,
 		    struct store_db_totals *totals)
 {
@@ -231,7 +231,7 @@ static int give_row(sqlite3_stmt *query, const struct store_db_sink *sink,
 	return 0;
 }
 
-/* At most so many rows: in a damaged file, pages may lead back to each other. */
+/* Reads at most this number of rows: in a damaged file, pages may lead back to each other. */
 static int take_rows(struct store_db *db, sqlite3_stmt *query, const struct store_db_sink *sink,
 		     struct store_db_totals *totals, uint64_t most, char why[STORE_WHY_SIZE])
 {
@@ -247,7 +247,7 @@ static int take_rows(struct store_db *db, sqlite3_stmt *query, const struct stor
 
 #define ROWS "SELECT kind, key, value, sum FROM record "
 
-/* Versions: steps[i] makes version i + 1 of version i; 0 is an empty file. */
+/* Versions: steps[i] upgrades version i to i + 1. Version 0 is an empty file. */
 
 enum { STEP_TOTALS = 6 };
 
@@ -256,24 +256,25 @@ static const char *const steps[STORE_DB_VERSION] = {
 	" PRIMARY KEY (kind, key)) WITHOUT ROWID",
 	"ALTER TABLE record ADD COLUMN sum INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE record SET sum = record_sum(kind, key, value)",
-	/* Services (4) name who registered them: until now that was taken from ServiceGID. What is
-	 * damaged stays so. */
+	/* Services (4) have a new field for the port that registered them. Until now this was the
+	 * port of ServiceGID. Damaged rows stay damaged. */
 	"UPDATE record SET value = CAST(value || substr(key, 17, 8) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || substr(key, 17, 8) AS BLOB))"
 	" WHERE kind = 4 AND sum = record_sum(kind, key, value)",
-	/* LIDs (1) say where their ports are: of these it is not known. */
+	/* LIDs (1) have new fields for the position of the port: unknown for existing records. */
 	"UPDATE record SET value = CAST(value || zeroblob(9) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || zeroblob(9) AS BLOB))"
 	" WHERE kind = 1 AND sum = record_sum(kind, key, value)",
-	/* Groups (2) name the port that made them: of these it is not known. Members (3) name the
-	 * port that they count for: until now that was the one of PortGID. */
+	/* Groups (2) have a new field for the port that created them: unknown for existing records.
+	 * Members (3) have a new field for the port for which they count. Until now this was the
+	 * port of PortGID. */
 	"UPDATE record SET value = CAST(value || zeroblob(8) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || zeroblob(8) AS BLOB))"
 	" WHERE kind = 2 AND sum = record_sum(kind, key, value);"
 	"UPDATE record SET value = CAST(value || substr(key, 25, 8) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || substr(key, 25, 8) AS BLOB))"
 	" WHERE kind = 3 AND sum = record_sum(kind, key, value)",
-	/* Alias GUIDs (6) say how they were granted: of these it is not known, so they were not. */
+	/* Alias GUIDs (6) have a new field for the grant. Existing records have none. */
 	"UPDATE record SET value = CAST(value || zeroblob(1) AS BLOB),"
 	" sum = record_sum(kind, key, CAST(value || zeroblob(1) AS BLOB))"
 	" WHERE kind = 6 AND sum = record_sum(kind, key, value)",
@@ -341,7 +342,7 @@ static int write_totals(struct store_db *db, const struct store_db_totals *total
 	return code == SQLITE_DONE ? 0 : explain(db->sqlite, code, why);
 }
 
-/* A file with bad rows gets no totals: nothing says what it had. */
+/* A file with bad rows gets no totals, because its original contents are unknown. */
 static int begin_totals(struct store_db *db, bool is_new, char why[STORE_WHY_SIZE])
 {
 	struct counting counting = {.totals = {.known = true, .generation = !is_new}};
@@ -372,7 +373,7 @@ static int take_step(struct store_db *db, unsigned version, bool is_new, char wh
 	return error;
 }
 
-/* The file and its log: closing changes neither. */
+/* Closing the database then changes neither the file nor its log. */
 static void leave_as_it_is(struct store_db *db)
 {
 	sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -404,7 +405,7 @@ static int find_version(struct store_db *db, unsigned *out, char why[STORE_WHY_S
 	return 0;
 }
 
-/* The structure; what is in the rows their checksums say. */
+/* Checks the structure of the file. Checksums protect the contents of the rows. */
 static int db_check(struct store_db *db, char why[STORE_WHY_SIZE])
 {
 	sqlite3_stmt *query;
@@ -428,8 +429,8 @@ static int db_check(struct store_db *db, char why[STORE_WHY_SIZE])
 
 /* Opening */
 
-/* Made by us, for its mode; SQLite gives its log the same. The file is not opened where it exists:
- * to close it again would drop the locks that this process may have on it. */
+/* Creates the file here, because of its mode; SQLite gives its log the same mode. An existing file
+ * is not opened: closing it would drop the locks that this process may have on it. */
 static int make_private(const char *path, char why[STORE_WHY_SIZE])
 {
 	struct stat stat_of;
@@ -441,8 +442,8 @@ static int make_private(const char *path, char why[STORE_WHY_SIZE])
 			return -EACCES;
 		}
 		if ((stat_of.st_mode & 0777) != 0600)
-			(void)!chmod(path, 0600); /* where that is refused, the rights tell */
-		/* SQLite would open it for reading, and fail to lock it. */
+			(void)!chmod(path, 0600); /* if this fails, the next check decides */
+		/* SQLite would open it read-only, and fail to lock it. */
 		if (euidaccess(path, R_OK | W_OK)) {
 			snprintf(why, STORE_WHY_SIZE, "%s", strerror(errno));
 			return -errno;
@@ -458,7 +459,8 @@ static int make_private(const char *path, char why[STORE_WHY_SIZE])
 	return 0;
 }
 
-/* Exclusive from before the first look: there is no file of shared memory then. */
+/* Sets the exclusive mode before the first access, so that SQLite creates no file of shared
+ * memory. */
 static int db_begin(struct store_db *db, char why[STORE_WHY_SIZE])
 {
 	sqlite3_extended_result_codes(db->sqlite, 1);
@@ -555,7 +557,7 @@ int store_db_read(struct store_db *db, const struct store_db_sink *sink, char wh
 	return error ? error : take_rows(db, query, sink, NULL, UINT64_MAX, why);
 }
 
-/* kind 0: all. What the query cannot reach it does not give. */
+/* kind 0: all kinds. Rows that the query cannot reach are skipped. */
 static void salvage_rows(struct store_db *db, const char *sql, unsigned kind, uint64_t most,
 			 const struct store_db_sink *sink, struct store_db_totals *totals)
 {
@@ -569,8 +571,8 @@ static void salvage_rows(struct store_db *db, const char *sql, unsigned kind, ui
 	take_rows(db, query, sink, totals, most, why);
 }
 
-/* All from both ends first: that compares no keys, so a damaged key does no harm. Between
- * two damaged pages only the kinds, found by their keys, are left. */
+/* Reads all rows from both ends first: this compares no keys, so a damaged key does no harm. Then
+ * it reads each kind by its key, for the rows between two damaged pages. */
 void store_db_salvage(const char *path, const struct store_db_sink *sink,
 		      struct store_db_totals *totals)
 {
@@ -595,7 +597,8 @@ void store_db_salvage(const char *path, const struct store_db_sink *sink,
 	store_db_close(db);
 }
 
-/* Before the row is changed: takes what is there now out of the totals, and adds the row. */
+/* Call it before the row is written: removes the stored row from the totals, and adds the new
+ * row. */
 static int count_change(struct store_db *db, const struct store_db_row *row)
 {
 	int code;
@@ -675,7 +678,7 @@ static bool exists(const char *path)
 	return !lstat(path, &stat_of);
 }
 
-/* The log first: beside a new file it would be taken for that one's. */
+/* The log is renamed first. If it stayed, SQLite would use it as the log of the new file. */
 int store_db_set_aside(const char *path, char *name, size_t size)
 {
 	unsigned number = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The state as the store keeps it, "lost since WHEN: WHY": store/partition_state.h. */
+/* The text of the state in the store, "lost since WHEN: WHY": store/partition_state.h. */
 #include "store/partition_state.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "store/setting.h"
 
-#define NAME "partition state" /* in the store: neither this nor the words change */
+#define NAME "partition state" /* in the store: never change this name or the words */
 
 static const char *const words[] = {
 	[PARTITIONS_LOST] = "lost",
@@ -19,7 +19,7 @@ const char *partition_state_text(const struct registry *registry)
 	return setting_get(registry, NAME);
 }
 
-/* A text that is not understood opens nothing. */
+/* An unknown text opens nothing. */
 enum partition_state partition_state(const struct registry *registry)
 {
 	const char *text = partition_state_text(registry);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Whether partitions, and what belongs to them, are complete: a record of the registry, which stays
- * until an administrator decides. It is kept as a setting whose text begins with the state's name
- * (store/partition_state.c); all others use the enum. Loop thread only.
+ * Whether the partitions and the other vital records are complete (store/contents.h). This is a
+ * record of the registry, which stays until an administrator decides. It is stored as a setting
+ * whose text begins with the name of the state (store/partition_state.c). Callers use the enum.
+ * Loop thread only.
  */
 #ifndef STORE_PARTITION_STATE_H
 #define STORE_PARTITION_STATE_H
@@ -26,7 +27,7 @@ const char *partition_state_text(const struct registry *registry);
  * bytes. PARTITIONS_COMPLETE uses neither. */
 void partition_state_put(struct registry *registry, enum partition_state state, const char *since,
 			 const char *why);
-/* Whether a record of this kind is the one that holds the state. */
+/* Whether this record of this kind holds the state. */
 bool is_partition_state(unsigned kind, const void *record);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The registry's tables: their rows, and one implementation for all kinds. A record stands in a
- * list of its kind and in a ring for its key and for each index; a ring holds all records whose
- * members have the same hash, in the order in which they came, and a map leads from the hash to the
- * oldest of them. Who asks compares the members.
+ * The tables of the registry: their rows, and a single implementation for all kinds. Each record is
+ * in a list of its kind, in a ring for its key, and in a ring for each index. A ring holds all
+ * records whose members have the same hash, oldest first. A map leads from the hash to the oldest
+ * record. Different members may share a hash, so callers compare the members.
  */
 #include "store/registry.h"
 
@@ -15,7 +15,7 @@
 #include "lib/map.h"
 #include "lib/mem.h"
 
-/* The wire formats: on disks, and on their way to a standby. Rows may be added at the end. */
+/* The wire formats, on disks and in replication. Rows may be added at the end. */
 #define ROW(type, member, text, at, bits) FIELD(struct type, member, text, at, bits)
 #define BYTES(type, member, text, at, bits) \
 	FIELD_ARRAY(struct type, member, text, FIELD_BYTES, at, bits)
@@ -179,11 +179,11 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_PARTITION_TEXT] = {"partition text", &partition_text_format, 1, 4, {0, 0}},
 };
 
-/* Rings: that of the key, then those of the indexes. */
+/* The ring of the key, then the rings of the indexes. */
 enum { RINGS = 1 + REGISTRY_INDEXES };
 
 struct entry {
-	struct list all; /* in its kind's list; in none once it has been replaced or dropped */
+	struct list all; /* in the list of its kind; in no list after it was replaced or dropped */
 	struct list ring[RINGS];
 	unsigned refs;
 	uint64_t record[]; /* the struct */
@@ -227,7 +227,8 @@ static bool rows_equal(const struct format *format, uint64_t rows, const void *a
 	return true;
 }
 
-/* Over the members' bytes, and a last turn of the bits, for the map takes the low ones. */
+/* Hashes the bytes of the members. The last line mixes the high bits in, because the map uses the
+ * low bits. */
 static uint64_t rows_hash(const struct format *format, uint64_t rows, const void *record)
 {
 	uint64_t hash = HASH_SEED;
@@ -310,7 +311,7 @@ static void ring_remove(struct registry *registry, enum registry_kind kind, unsi
 	list_del(&entry->ring[ring]);
 }
 
-/* Where both have the same key. */
+/* Both entries have the same key. */
 static void ring_replace(struct registry *registry, enum registry_kind kind, unsigned ring,
 			 struct entry *old, struct entry *entry)
 {
@@ -398,8 +399,8 @@ static void entry_add(struct registry *registry, enum registry_kind kind, struct
 			ring_add(registry, kind, ring, entry);
 }
 
-/* Walks that stand at old, which is about to leave: they go on with its successor where that takes
- * the same place, else with what follows. */
+/* Moves walks whose next record is old, which is about to be removed. They continue with its
+ * successor if that has the same position, else with the record after old. */
 static void cursors_pass(struct registry *registry, enum registry_kind kind,
 			 const struct entry *old, const struct entry *successor)
 {
@@ -418,7 +419,8 @@ static void cursors_pass(struct registry *registry, enum registry_kind kind,
 	}
 }
 
-/* Puts entry in old's places, but in the rings of what has changed. */
+/* Puts entry at the positions of old. In a ring whose key has changed, entry is added at the
+ * end. */
 static void entry_replace(struct registry *registry, enum registry_kind kind, struct entry *old,
 			  struct entry *entry)
 {
@@ -572,7 +574,7 @@ uint64_t registry_number(const struct registry *registry)
 	return registry->number;
 }
 
-/* What all keepers have. */
+/* Finds the last change that all parts have (enum registry_keeper), and calls its waiters. */
 static void find_durable(struct registry *registry)
 {
 	uint64_t number = registry->number;

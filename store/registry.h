@@ -47,12 +47,14 @@ struct lid_entry {   /* identified by guid */
 	guid_t guid; /* of the end port */
 	lid_t lid;
 	uint8_t lmc;
-	uint32_t gone;	  /* 0: it is there; else ports with lower numbers went before it */
-	guid_t node_guid; /* end ports: the switch at which it is or was, and that one's port */
+	uint32_t gone;	  /* 0: present; else ports with lower numbers disappeared earlier */
+	guid_t node_guid; /* of an end port: its switch, or its last switch, and the port of that
+			     switch */
 	uint8_t port;	  /* 0: not known, or none */
 };
 
-/* A multicast group: MCMemberRecord's components but the member's, chapter 15.2.5.17. */
+/* A multicast group: the components of MCMemberRecord that do not belong to the member
+ * (15.2.5.17). */
 struct group_entry { /* identified by mgid */
 	uint8_t mgid[GID_SIZE];
 	lid_t mlid;
@@ -62,9 +64,9 @@ struct group_entry { /* identified by mgid */
 	uint8_t rate, packet_life_time, sl;
 	uint32_t flow_label;
 	uint8_t hop_limit, scope;
-	uint8_t permanent; /* it was configured: it stays when its last member leaves */
-	guid_t owner;	   /* the port that made it, while it has registered a membership in it;
-			      0: no such port, configured, or not known */
+	uint8_t permanent; /* configured: it stays after its last member leaves */
+	guid_t owner; /* the port that created it, while it has registered a membership; 0: unknown,
+			 configured, or no such port */
 };
 
 struct member_entry { /* identified by mgid and port_gid */
@@ -72,7 +74,7 @@ struct member_entry { /* identified by mgid and port_gid */
 	uint64_t port_prefix; /* of PortGID */
 	guid_t port_guid;     /* its lower half: the port's GUID, or an alias of it */
 	uint8_t join_state;   /* JoinState bits */
-	uint8_t proxy_join;   /* another port joined it, and it has not joined itself since */
+	uint8_t proxy_join;   /* another port joined it, and it has not joined by itself since */
 	guid_t owner;	      /* the port that joined it: the membership counts for this port */
 };
 
@@ -84,7 +86,7 @@ struct service_entry { /* identified by service_id, gid and p_key */
 	uint64_t gid_prefix;
 	guid_t gid_guid; /* the lower half of ServiceGID: a port's GUID, or an alias of it */
 	pkey_t p_key;
-	uint64_t expires_s; /* by the leases' clock (sa/lease.h); 0: it never does */
+	uint64_t expires_s; /* by the clock of leases (sa/lease.h); 0: never */
 	uint8_t key[SERVICE_KEY_SIZE];
 	uint8_t name[SERVICE_NAME_SIZE];
 	uint8_t data[SERVICE_DATA_SIZE]; /* as on the wire: 8-, 16-, 32- and 64-bit numbers */
@@ -106,7 +108,7 @@ struct subscription_entry { /* identified by subscriber and number */
 	uint16_t type, trap_number;
 	uint8_t resp_time;
 	uint32_t producer_type;
-	uint8_t trusted; /* it sent the SA key, and so gets security traps */
+	uint8_t trusted; /* it sent the SA_Key, so it gets security traps */
 };
 
 struct alias_entry { /* identified by port_guid and index */
@@ -125,7 +127,8 @@ struct setting_entry {			 /* identified by name */
 
 enum { PARTITION_ENTRY_NAME_SIZE = 64 };
 
-/* A partition that was made at run time; its groups' parameters are MCMemberRecord's encodings. */
+/* A partition that was created at run time. The parameters of its groups are encoded as in
+ * MCMemberRecord. */
 struct partition_entry {			 /* identified by p_key */
 	pkey_t p_key;				 /* 15 bits */
 	uint8_t name[PARTITION_ENTRY_NAME_SIZE]; /* text, ended by 0 */
@@ -135,17 +138,17 @@ struct partition_entry {			 /* identified by p_key */
 	uint32_t q_key, flow_label;
 };
 
-/* A member that was made at run time, of such a partition or of one of the file. */
+/* A member that was added at run time, to such a partition or to a partition of the file. */
 struct partition_member_entry { /* identified by p_key and guid */
 	pkey_t p_key;		/* 15 bits */
-	guid_t guid;		/* of a port, or an alias of one; it need not be there */
+	guid_t guid;		/* of a port, or an alias; the port may be absent */
 	uint8_t membership;	/* enum membership of formats/partitions.h */
 };
 
 /* Secret: not in lists, events or the log, and in a saved document only on request. */
 struct m_key_entry {	/* identified by guid */
 	guid_t guid;	/* of the end port */
-	uint64_t m_key; /* that it should hold */
+	uint64_t m_key; /* the key that the port should hold */
 	/* Keys that the port may hold instead, until it has shown that it does not: the previous
 	 * key, and the key before that. 0: none. */
 	uint64_t previous, older;
@@ -158,7 +161,7 @@ struct neighbor_entry { /* identified by node_guid and port */
 	guid_t guid; /* of the end port */
 };
 
-/* A switch's port that is to stay disabled until a command enables it: sm/discovery/disabled.h. */
+/* A port of a switch that stays disabled until a command enables it: sm/discovery/disabled.h. */
 struct disabled_entry { /* identified by node_guid and port */
 	guid_t node_guid;
 	uint8_t port;
@@ -178,9 +181,9 @@ struct partition_text_entry { /* identified by number */
 struct registry_table {
 	const char *name;
 	const struct format *format;
-	uint8_t key_rows;	       /* the first so many rows identify a record */
-	uint16_t key_bytes;	       /* which are so many bytes of the wire */
-	uint64_t by[REGISTRY_INDEXES]; /* bit i: row i is part of what this index finds; 0: no index
+	uint8_t key_rows;	       /* number of rows, from the first, that identify a record */
+	uint16_t key_bytes;	       /* their size on the wire */
+	uint64_t by[REGISTRY_INDEXES]; /* bit i: row i belongs to the key of this index; 0: no index
 					*/
 };
 
@@ -204,33 +207,35 @@ enum {
 
 struct registry;
 
-/* An empty registry without a keeper, so that each change is durable at once. */
+/* An empty registry. Without a store each change is durable at once. */
 struct registry *registry_new(void);
 /* Frees all records without references. */
 void registry_free(struct registry *registry);
 
 /*
- * Records are structs of their kind. Records that find, put and the walks return are owned by the
- * registry and never change: a put that changes a record makes a new one, and the old record lives
- * as long as references to it.
+ * Records are structs of their kind. The registry owns the records that these functions return.
+ * Records never change: a put that changes a record creates a new record. The old record lives as
+ * long as references to it.
  */
-/* By the members that identify a record; NULL when there is none. */
+/* The record with this key; NULL: there is none. */
 const void *registry_find(const struct registry *registry, enum registry_kind kind,
 			  const void *key);
 /* Adds the record, or replaces the record with the same key. An equal record is no change.
  * Returns the stored record. */
 const void *registry_put(struct registry *registry, enum registry_kind kind, const void *record);
-/* Removes the record with this key, which may be a part of the registry. False: there is none. */
+/* Removes the record with this key. key may be the record itself. Returns false if there is
+ * none. */
 bool registry_drop(struct registry *registry, enum registry_kind kind, const void *key);
 
 /* Number of records of a kind. */
 size_t registry_count(const struct registry *registry, enum registry_kind kind);
-/* Walks over all records of a kind in the order of their first put (index -1, key unused), or
- * over those that agree with key in the members of an index. NULL at the end. During a walk only
- * the present record may be dropped, after the next one is known. */
+/* Begins a walk over all records of a kind, in the order of their first put (index -1, key unused).
+ * Or over the records that agree with key in the members of an index. NULL: no more records. During
+ * a walk only the present record may be dropped, after registry_next() has returned its
+ * successor. */
 const void *registry_first(const struct registry *registry, enum registry_kind kind, int index,
 			   const void *key);
-/* The record after this one in a walk that registry_first() began; NULL at the end. */
+/* The next record of a walk that registry_first() began; NULL at the end. */
 const void *registry_next(const struct registry *registry, enum registry_kind kind, int index,
 			  const void *record);
 
@@ -261,10 +266,10 @@ void registry_unref(const void *record);
 struct registry_change {
 	uint64_t number; /* 1, 2, ... */
 	enum registry_kind kind;
-	const void *before, *after; /* NULL: it was not there, it is not any more */
+	const void *before, *after; /* NULL: it did not exist before, or not after */
 };
 
-/* Called at once, inside of put and drop; may not change the registry. */
+/* Called inside of put and drop. It must not change the registry. */
 struct registry_reader {
 	struct list link;
 	/* One of them may be NULL. */
@@ -284,18 +289,18 @@ uint64_t registry_number(const struct registry *registry);
 
 /* The parts of weftd that make changes durable. */
 enum registry_keeper { KEPT_BY_STORE, KEPT_BY_STANDBY, REGISTRY_KEEPERS };
-/* Begins or ends the duty of a keeper. A change is durable when all keepers have it; without
- * keepers, at once. A new keeper counts as having all earlier changes. */
+/* Sets whether this part makes changes durable. A change is durable when all such parts have it;
+ * without any, at once. A part that begins counts as having all earlier changes. */
 void registry_keep(struct registry *registry, enum registry_keeper keeper, bool keeps);
-/* The keeper has all changes up to number: calls the waiters whose changes are durable now. */
+/* This part has all changes up to number: calls the waiters whose changes are durable now. */
 void registry_kept(struct registry *registry, enum registry_keeper keeper, uint64_t number);
-/* Whether this keeper has the duty. */
+/* Whether this part makes changes durable. */
 bool registry_keeps(const struct registry *registry, enum registry_keeper keeper);
 /* Whether all changes up to number are durable. */
 bool registry_durable(const struct registry *registry, uint64_t number);
 
-/* Between true and false all changes form one unit, over many turns of the loop: a keeper keeps
- * all of them or none. At the end whole() of each reader is called. */
+/* Between true and false all changes form one unit, over many turns of the loop. The store and the
+ * standbys apply the unit whole or not at all. At the end whole() of each reader is called. */
 void registry_together(struct registry *registry, bool together);
 /* Whether such a unit of changes is open. */
 bool registry_is_together(const struct registry *registry);
@@ -306,7 +311,7 @@ void registry_follow(struct registry *registry, bool follows);
 /* Whether the registry copies another manager's. */
 bool registry_follows(const struct registry *registry);
 
-/* Embedded in who waits. */
+/* Embedded in the struct of the caller. */
 struct registry_waiter {
 	struct list link;
 	uint64_t number;

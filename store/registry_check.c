@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Ranges of numbers by their rows, and what is more than a range: store/registry_check.h. */
+/* A table of ranges, and checks of a kind that need more than a range: store/registry_check.h. */
 #include "store/registry_check.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ static const char *member_wrong(const void *record, const char **field)
 	return mgid_wrong(((const struct member_entry *)record)->mgid, field);
 }
 
-/* Both are text: ended, and nothing behind the end. */
+/* Text must end with a zero, and only zeros may follow. */
 static const char *text_wrong(const uint8_t *text, size_t size)
 {
 	size_t length = strnlen((const char *)text, size);

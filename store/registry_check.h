@@ -8,11 +8,11 @@
 
 #include "store/registry.h"
 
-/* NULL when record, a struct of its kind, can be put. Otherwise what is wrong, as "not 1 to 7", and
- * in *field the name of the member, as its format has it. */
+/* Returns NULL if record, a struct of this kind, can be put. Otherwise the fault, such as "not 1 to
+ * 7", with the name of the field in *field. */
 const char *registry_check(enum registry_kind kind, const void *record, const char **field);
 
-/* The kind whose table has this name; 0: none has. */
+/* The kind whose table has this name; 0: there is none. */
 enum registry_kind registry_kind_of(const char *name);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * One walk over both registries, kind by kind: over what is there while dropping, over what is to
- * be there while putting. Dropping goes first, so that no LID or MLID has two owners in between.
+ * Walks over both registries, kind by kind: first over the present records, to drop, then over the
+ * new records, to put. Drops are first, so that no LID or MLID has two owners in between.
  */
 #include "store/registry_replace.h"
 
@@ -13,7 +13,7 @@ static void replace_begin_walk(struct registry_replace *replace)
 		      &replace->cursor);
 }
 
-/* False: all walks are over. */
+/* Returns false after the last walk. */
 static bool next_walk(struct registry_replace *replace)
 {
 	registry_walk_end(&replace->cursor);

@@ -10,7 +10,7 @@
 
 #include "store/registry.h"
 
-struct registry_replace { /* embedded in who does it */
+struct registry_replace { /* embedded in the struct of the caller */
 	struct registry *to, *from;
 	struct registry_cursor cursor;
 	enum registry_kind kind;
@@ -20,13 +20,13 @@ struct registry_replace { /* embedded in who does it */
 	size_t dropped; /* and those of them that were dropped */
 };
 
-/* Both live until it is over; from is not changed meanwhile. spared: kinds, as bits, of which those
- * that are there stay if from has none at all. */
+/* Both registries must exist until the end, and from must not change. spared: kinds, as bits. If
+ * from has no record of a spared kind, the records of that kind in to stay. */
 void registry_replace_begin(struct registry_replace *replace, struct registry *to,
 			    struct registry *from, uint64_t spared);
-/* Looks at so many records. False when all is done. */
+/* Processes this number of records. Returns false at the end. */
 bool registry_replace_some(struct registry_replace *replace, unsigned records);
-/* What is still to be done, at once; harmless when it does not run. */
+/* Processes all remaining records at once; harmless without a replacement under way. */
 void registry_replace_end(struct registry_replace *replace);
 
 #endif

@@ -21,8 +21,8 @@
 
 enum {
 	RECORDS_A_PART = 64,
-	RECORDS_A_TURN = 500, /* that are looked at */
-	IDLE_US = 60000000,   /* a document that does not go on for so long is forgotten */
+	RECORDS_A_TURN = 500, /* also counts unchanged records */
+	IDLE_US = 60000000,   /* a document without a new piece for this time is dropped */
 };
 
 _Static_assert(sizeof(struct setting_entry) <= SAVE_RECORD_MAX &&
@@ -36,13 +36,13 @@ struct save {
 	struct save_owner owner;
 
 	struct registry *document; /* NULL: none is under way */
-	uint64_t token;		   /* names it */
+	uint64_t token;		   /* the name of the document */
 	bool taken[LID_UNICAST_MAX + 1];
 	size_t records;
 	struct loop_timer idle;
 
-	/* Taking effect. */
-	struct control_request *request; /* NULL: it does not */
+	/* A complete document takes effect. */
+	struct control_request *request; /* NULL: no document takes effect */
 	struct loop_deferred turn;
 	struct registry_replace replace;
 	struct registry_waiter waiter;
@@ -50,7 +50,7 @@ struct save {
 
 /* save */
 
-/* What is not told to who does not ask for it, and stays where a document does not have it. */
+/* Kinds that are saved only on request. Their records stay if a restored document has none. */
 #define SECRETS (UINT64_C(1) << REGISTRY_M_KEY)
 
 struct saving {
@@ -58,7 +58,7 @@ struct saving {
 	struct registry *registry;
 	struct registry_cursor cursor;
 	enum registry_kind kind;
-	struct registry *groups; /* that are in the document */
+	struct registry *groups; /* of the document */
 };
 
 static bool has_group(const struct registry *registry, const struct member_entry *member)
@@ -169,7 +169,7 @@ static void begin_document(struct save *save, struct control_request *request, c
 	control_reply(request, json_pack("{s:I}", "token", (json_int_t)++save->token));
 }
 
-/* What contradicts a record before it; NULL: nothing. */
+/* Conflicts with an earlier record: a text, or NULL if there is none. */
 
 static const char *lid_clashes(struct save *save, const void *record)
 {
@@ -183,7 +183,7 @@ static const char *lid_clashes(struct save *save, const void *record)
 	return NULL;
 }
 
-/* Those that have an MLID already may share it, so one of them stands for all. */
+/* Groups with the same MLID may share it already, so one of them is enough for the check. */
 static const char *group_clashes(struct save *save, const void *record)
 {
 	const struct group_entry *group = record, *other;
@@ -214,7 +214,7 @@ static const char *(*const clashes[REGISTRY_KINDS])(struct save *save, const voi
 	[REGISTRY_ALIAS] = alias_clashes,
 };
 
-/* The members that identify it, for people: PortGUID "0x...", Index 1. */
+/* The key of a record as text: PortGUID "0x...", Index 1. */
 static void save_record_name(enum registry_kind kind, const json_t *object,
 			     char name[SAVE_WHY_SIZE])
 {

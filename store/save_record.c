@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One record as JSON and back, by the rows of its format: store/save.h. Pure. */
+/* Converts a record to JSON and back, by the rows of its format: store/save.h. Pure. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 enum { BYTES_MAX = PARTITION_TEXT_SIZE, HEX_SIZE = 2 + 2 * BYTES_MAX + 1, BIG = 64 };
 
-/* Bytes that are text for people, ended by zeros. */
+/* Whether the bytes are text that ends with zeros. */
 static bool is_text(const struct field *field)
 {
 	static const char *const names[] = {"ServiceName", "Name", "Value", "Text"};
@@ -41,7 +41,7 @@ static json_t *hex_of(const uint8_t *bytes, size_t size)
 	return json_string(text);
 }
 
-/* What is no text, although it should be, is {"hex": ...}. */
+/* Invalid text is shown as {"hex": ...}. */
 static json_t *text_of(const uint8_t *bytes, size_t size)
 {
 	size_t length = strnlen((const char *)bytes, size);
@@ -78,7 +78,7 @@ json_t *save_record(enum registry_kind kind, const void *record)
 	return object;
 }
 
-/* Back */
+/* From JSON */
 
 static int wrong(char why[SAVE_WHY_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -100,7 +100,7 @@ static int save_hex_digit(char c)
 	return at && (c < 'A' || c > 'Z' || c <= 'F') ? (int)(at - digits) : -1;
 }
 
-/* Exactly so many bytes. */
+/* The text must have exactly this number of bytes. */
 static bool take_hex(const json_t *value, uint8_t *bytes, size_t size)
 {
 	const char *text = json_string_value(value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A name and a text are a record: store/setting.h. */
+/* Settings as records of the registry: store/setting.h. */
 #include "store/setting.h"
 
 #include <assert.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Settings of the registry by name and as text, for whoever keeps one. A name with a blank in it is
- * of something that the daemon keeps for itself; the others tell what somebody has set. Loop thread
- * only.
+ * Settings in the registry: text by name. Names with a blank are internal to weftd, the others are
+ * set by an administrator. Loop thread only.
  */
 #ifndef STORE_SETTING_H
 #define STORE_SETTING_H
 
 #include "store/registry.h"
 
-/* The registry's own text, until it is changed; NULL: it is not set. */
+/* The stored text, borrowed until it changes; NULL: not set. */
 const char *setting_get(const struct registry *registry, const char *name);
-/* text NULL clears it. Shorter than SETTING_VALUE_SIZE; it is durable when the registry says so. */
+/* Sets the text, or clears it if text is NULL. text is shorter than SETTING_VALUE_SIZE. Call
+ * registry_wait() to learn when it is durable. */
 void setting_put(struct registry *registry, const char *name, const char *text);
 
 #endif

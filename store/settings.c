@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A reader of the registry that notes which rows changed and tells them in a turn of their own,
- * since a reader may not change the registry and rows may want to: store/settings.h.
+ * Reads changes of the registry and notes which rows they concern: store/settings.h. The rows are
+ * called in a later turn, because a reader must not change the registry, and a row may.
  */
 #include "store/settings.h"
 
@@ -28,7 +28,7 @@ static void tell_changed(void *arg)
 	struct settings *settings = arg;
 
 	if (registry_is_together(settings->registry))
-		return; /* settings_registry_whole() comes */
+		return; /* settings_registry_whole() follows */
 	for (unsigned i = 0; settings->rows[i].name; i++)
 		if (settings->changed & 1u << i)
 			setting_apply(settings, i);
@@ -122,7 +122,7 @@ void settings_done(struct settings *settings)
 	}
 }
 
-/* A text that came from a file need not be one that JSON takes. */
+/* A text from a file may be invalid in JSON. */
 void settings_status(const struct settings *settings, json_t *array)
 {
 	for (unsigned i = 0; settings->rows[i].name; i++) {

@@ -18,32 +18,33 @@ enum { SETTING_WHY_SIZE = 160, SETTINGS_MAX = 8 };
 
 struct setting_row {
 	const char *name;  /* in the store: it never changes its meaning */
-	const char *clear; /* the command that goes back to the configuration, for people */
-	/* text NULL: no setting, the configured value counts. A repeated call does nothing.
-	 * False, with the reason in why: the text is invalid, and the configured value counts. */
+	const char *clear; /* the command that restores the configured value, for log lines */
+	/* text NULL: no setting, the configured value counts. A repeated call has no effect.
+	 * Returns false, with the reason in why, if the text is invalid: the configured value
+	 * counts. */
 	bool (*apply)(void *ctx, const char *text, char why[SETTING_WHY_SIZE]);
 };
 
 struct settings {
 	struct registry *registry;
-	const struct setting_row *rows; /* ended by one without a name */
+	const struct setting_row *rows; /* the last row has no name */
 	void *ctx;
 	struct registry_reader reader;
 	struct loop_deferred later;
-	unsigned changed; /* bit i: row i is to be called */
+	unsigned changed; /* bit i: row i must be called */
 	struct list answers;
-	char why[SETTINGS_MAX][SETTING_WHY_SIZE]; /* of those that are ignored; else empty */
+	char why[SETTINGS_MAX][SETTING_WHY_SIZE]; /* of rows whose text is ignored; else empty */
 };
 
-/* Tells each row what is set. The registry outlives settings_done(). */
+/* Calls each row with its setting. The registry must outlive settings_done(). */
 void settings_init(struct settings *settings, struct loop *loop, struct registry *registry,
 		   const struct setting_row *rows, void *ctx);
-void settings_done(struct settings *settings); /* who waits is told that the daemon ends */
+void settings_done(struct settings *settings); /* waiting clients get an error: the daemon ends */
 
-/* Ends the request, takes the answer json: when what has been set up to now is durable. */
+/* Answers the request with json when all settings made until now are durable. Takes over json. */
 void settings_answer(struct settings *settings, struct control_request *request, json_t *json);
 
-/* Those of the table that are set, appended to an array of objects, for weftctl status. */
+/* Appends the settings of the table that are set to an array of objects, for weftctl status. */
 void settings_status(const struct settings *settings, json_t *array);
 
 #endif

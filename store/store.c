@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * There is one job, and at most one of it at a time: it writes a batch, or opens the file. A batch
- * holds references to records of the registry, which never change; the worker encodes them.
- * finished() alone decides what follows a job.
+ * At most one job runs at a time: it writes a batch, or opens the files. A batch holds references
+ * to records of the registry, which never change; the worker encodes them. finished() alone decides
+ * what follows a job.
  *
- * A degraded store gathers no changes, because it will write the whole registry. First it opens
- * the file, and takes over records that the registry never had, because the file could not be read
- * at the start. Then all records form one batch that replaces the contents. Changes from then on
- * are gathered, and with their batch the store has recovered.
+ * A degraded store gathers no changes, because it will write the whole registry. First it opens the
+ * files, and puts their records into the registry if they could not be read at the start. Then all
+ * records form a batch that replaces the contents. Later changes are gathered. When their batch is
+ * written, too, the store has recovered.
  *
- * There are two files: weft.db has all records, and weft-copy.db the vital records again; it is
- * written first (store/contents.h says which records are vital, and what each file proves). So no
- * damaged page of one file loses a vital record. A damaged file is renamed, and both files are
- * written again from all readable records, before the loop runs.
+ * There are two files. weft.db has all records. weft-copy.db has the vital records again, and is
+ * written first. store/contents.h defines vital records, and the proof of each file. So no damaged
+ * page of one file loses a vital record. A damaged file is renamed, and both files are written
+ * again from all readable records, before the loop runs.
  *
  * There may be more than a hundred thousand records, so walks over all of them run in slices,
- * between two jobs. Changes in the meantime are gathered and end the batch, so that the batch
- * equals the registry at one moment.
+ * between two jobs. Changes in the meantime are gathered and end the batch. So the batch equals the
+ * registry at one moment.
  */
 #include "store/store.h"
 
@@ -38,10 +38,10 @@
 
 enum {
 	RETRY_US = 5000000,
-	RESTS = 2, /* after a batch: so many times what it took */
+	RESTS = 2, /* pause after a batch, in multiples of its time */
 	REST_MAX_US = 5000,
-	STALL_US = 1000000, /* a disk that takes longer for a batch is as good as none */
-	CLEAR_MAX = 1000,   /* changes that are let go at once */
+	STALL_US = 1000000, /* a disk that takes longer for a batch counts as failed */
+	CLEAR_MAX = 1000,   /* largest batch that is freed at once */
 	ASIDE_SIZE = 512,
 };
 
@@ -49,10 +49,11 @@ enum { MAIN, COPY, FILES };
 
 struct file {
 	char *path;
-	struct store_db *db; /* NULL: it is not open */
+	struct store_db *db; /* NULL: not open */
 	bool was_there;
 	struct store_contents contents;
-	char damage[STORE_WHY_SIZE], aside[ASIDE_SIZE]; /* it was set aside; or empty */
+	char damage[STORE_WHY_SIZE],
+		aside[ASIDE_SIZE]; /* the new name of a damaged file; or empty */
 };
 
 struct store {
@@ -60,25 +61,25 @@ struct store {
 	struct work_pool *pool;
 	struct registry *registry; /* NULL before store_keep() */
 	struct registry_reader reader;
-	store_fits_fn *fits; /* NULL: all do */
+	store_fits_fn *fits; /* NULL: all records fit */
 	void *fits_ctx;
 	char *dir;
 	struct file files[FILES];
 	bool loaded;	 /* the records of the files are in the registry */
-	bool readable;	 /* some of it can be put there */
-	bool rewrite;	 /* the files are to be written again from the registry */
+	bool readable;	 /* some records can be put there */
+	bool rewrite;	 /* the files must be written again from the registry */
 	bool had_tables; /* at the start: a MASTER has kept tables here (fabric/table_cache.c) */
 	enum partition_state vital; /* whether vital records may be missing */
-	bool judged;		    /* and the registry does not say so yet */
+	bool judged;		    /* vital is not in the registry yet */
 	struct store_choice choice;
-	size_t left_out;     /* records that do not fit what was registered since */
-	uint64_t generation; /* of the vital records as they were written last */
+	size_t left_out;     /* records that conflict with newer registrations */
+	uint64_t generation; /* of the vital records at the last write */
 
 	/* Owned by the worker while a job runs, up to result. */
 	struct work_job job;
-	bool under_way; /* from its beginning until walk is over, too */
+	bool under_way; /* from the start of the job until the end of walk */
 	bool opening;
-	bool ran; /* the worker has done it */
+	bool ran; /* the worker has run the job */
 	struct batch batch;
 	enum { ALL_RECORDS = MAIN, VITAL_RECORDS = COPY } writes;
 	size_t at; /* in batch.changes: the next to write */
@@ -91,7 +92,7 @@ struct store {
 	struct batch gathering;
 	bool gathers;
 	bool whole;	    /* the next batch has all records */
-	struct slices walk; /* what follows from a job, over all records */
+	struct slices walk; /* after a job, over all records */
 	struct registry_cursor cursor;
 	bool degraded;
 	char degraded_why[STORE_WHY_SIZE];
@@ -102,7 +103,7 @@ struct store {
 	uint64_t commits, committed_s, degradations;
 };
 
-/* The next change that the file which is being written is to have. */
+/* The next change for the file that is being written; NULL: no more. */
 static const struct change *next_change(struct store *store)
 {
 	while (store->at < store->batch.count) {
@@ -135,7 +136,7 @@ static bool store_next_row(void *ctx, struct store_db_row *out)
 	return true;
 }
 
-/* On the worker, or before there is one */
+/* On the worker, or before the worker exists */
 
 static int make_dir(struct store *store)
 {
@@ -167,13 +168,13 @@ static int open_and_read(struct store *store, struct file *file)
 		return error;
 	error = store_contents_read(&file->contents, file->db, store->why);
 	if (!error && !store_contents_whole(&file->contents, store->why))
-		return -EUCLEAN; /* with all that can be read of it */
+		return -EUCLEAN; /* with all readable records */
 	if (error)
 		forget_contents(file);
 	return error;
 }
 
-/* Its records are read already, or are read here. */
+/* The records of the file were read, or are read here. */
 static int replace_damaged(struct store *store, struct file *file)
 {
 	int error;
@@ -204,8 +205,8 @@ static int store_open_file(struct store *store, struct file *file)
 	return error == -EUCLEAN ? replace_damaged(store, file) : error;
 }
 
-/* Which records count, and whether vital ones are missing. Where both files are gone or empty, it
- * is a first start only if nothing else shows that there was a store. */
+/* Decides which records count, and whether vital records are missing. If both files are missing or
+ * empty, this is a first start, unless other files show that there was a store. */
 static void judge_contents(struct store *store)
 {
 	const struct file *main = &store->files[MAIN], *copy = &store->files[COPY];
@@ -276,7 +277,7 @@ static int store_write_file(struct store *store, unsigned file)
 			      store_next_row, store, store->why);
 }
 
-/* The copy first: it is never behind, unless it was damaged. */
+/* Writes the copy first, so that it is never older, unless it was damaged. */
 static void write_batch(struct store *store)
 {
 	bool vital = has_vital(&store->batch);
@@ -310,7 +311,7 @@ static void run_job(struct work_job *job)
 
 static const struct log_subject damaged = {.message_id = MESSAGE_STORE_DAMAGED};
 
-/* Each bad record by its name, as far as there are few; of others, how many there are. */
+/* Logs the first damaged records by name, and the number of the others. */
 static void log_losses(const struct file *file)
 {
 	const struct store_contents *contents = &file->contents;
@@ -332,7 +333,7 @@ static void log_losses(const struct file *file)
 	}
 }
 
-/* In a turn of its own after the start, when events are recorded. */
+/* Runs in a separate turn after the start, when events are recorded. */
 static void log_damage(void *arg)
 {
 	struct store *store = arg;
@@ -438,15 +439,15 @@ static void merge_row(struct store *store, const struct store_record *row)
 	bool known = registry_find(store->registry, row->kind, row->record);
 	bool fits = !store->fits || store->fits(store->fits_ctx, row->kind, row->record, known);
 
-	/* To make place for it, fits may have dropped what was known. */
+	/* To make room for the record, fits may have dropped the known record. */
 	if (fits && (!registry_find(store->registry, row->kind, row->record) ||
 		     is_partition_state(row->kind, row->record)))
 		registry_put(store->registry, row->kind, row->record);
 	store->left_out += !fits;
 }
 
-/* Row at of the chosen records: the vital ones, those that complete them, the others. NULL: a
- * row of another list; *end: no more rows. */
+/* The row with index at: first vital records, then the vital records that complete them, then the
+ * others. NULL: the row belongs to another list. *end: no more rows. */
 static const struct store_record *store_row(const struct store *store, size_t at, bool *end)
 {
 	const struct store_contents *const lists[] = {store->choice.vital, store->choice.more,
@@ -498,7 +499,8 @@ static void log_left_out(const struct store *store)
 			    file->path, store->left_out);
 }
 
-/* Twice over all: settings first. Where a file could not be read, it is all done again later. */
+/* Walks over all records twice: settings first. If a file could not be read, the walk is repeated
+ * later. */
 static unsigned store_merge(void *arg, size_t *at)
 {
 	struct store *store = arg;
@@ -528,7 +530,7 @@ static unsigned store_merge(void *arg, size_t *at)
 	return 0;
 }
 
-/* All records, kind by kind, in the order in which they came; *at is the kind. */
+/* Collects all records, kind by kind, in the order of their first put; *at is the kind. */
 static unsigned store_collect(void *arg, size_t *at)
 {
 	struct store *store = arg;
@@ -602,9 +604,9 @@ static void committed(struct store *store)
 		registry_kept(store->registry, KEPT_BY_STORE, number);
 }
 
-/* Without a rest, changes that follow each other closely keep the worker and the disk busy with
- * commits of one record each. With it, one commit takes many of them. A change that comes alone
- * does not wait: the rest after the commit before it is over. */
+/* Without this pause, a series of changes would keep the worker and the disk busy with commits of
+ * single records. With it, a commit takes many records. A single change does not wait, because the
+ * pause after the previous commit is over. */
 static void take_rest(struct store *store)
 {
 	uint64_t rest_us = RESTS * (loop_now_us(store->loop) - store->began_us);
@@ -712,8 +714,8 @@ int store_open(struct loop *loop, const char *dir, struct store **out, char why[
 	return 0;
 }
 
-/* Before the loop runs: after damage, and where the files are new, nothing may be lost if the
- * process ends now. */
+/* Runs before the loop, after damage or with new files: a crash from now on must not lose
+ * records. */
 static void rewrite_files(struct store *store)
 {
 	store->whole = true;
@@ -748,8 +750,8 @@ void store_on_late(struct store *store, store_fits_fn *fits, void *ctx)
 	store->fits_ctx = ctx;
 }
 
-/* The records for a rewrite are complete then. Records that were read and not yet taken over
- * stay in the file. */
+/* Completes the records for a rewrite. Records that were read but are not yet in the registry stay
+ * in the file. */
 static void store_end_walk(struct store *store)
 {
 	bool was_running = store->walk.running;
@@ -773,7 +775,7 @@ void store_flush(struct store *store)
 	loop_defer_cancel(&store->begin);
 	loop_defer_cancel(&store->tell);
 	log_damage(store);
-	work_pool_free(store->pool); /* waits for what runs */
+	work_pool_free(store->pool); /* waits for the running job */
 	store->pool = NULL;
 	if (store->under_way && !store->walk.running && !store->ran)
 		run_job(&store->job);
@@ -791,7 +793,7 @@ void store_flush(struct store *store)
 	if (store->error)
 		log_error("store %s: the latest registrations were not written: %s",
 			  store->files[MAIN].path, store->why);
-	store_close_files(store); /* a clean end empties the logs */
+	store_close_files(store); /* a clean end empties SQLite's logs */
 }
 
 void store_free(struct store *store)
@@ -833,7 +835,7 @@ struct work_pool *store_worker(const struct store *store)
 	return store->pool;
 }
 
-/* While a job is under way the size is that of before. */
+/* While a job runs, the size is the size before it. */
 json_t *store_status(const struct store *store)
 {
 	json_t *status = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I,s:I}", "path", store->files[MAIN].path,

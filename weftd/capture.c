@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * One queue for each client, filled by the transactions and emptied by its stream: weftd/capture.h.
- * A packet is written as hexadecimal digits; weftctl makes the file.
+ * A queue for each client, filled by the transactions and emptied by the stream of the client:
+ * weftd/capture.h. Packets are sent as hexadecimal digits; weftctl writes the file.
  */
 #include "weftd/capture.h"
 
@@ -18,7 +18,7 @@ enum {
 	RMPP_FLAGS = 26, /* the lower 3 bits */
 	RMPP_PAYLOAD_LENGTH = 32,
 	SEGMENT_BYTES = MAD_SIZE - SUBN_ADM_HEADER_SIZE, /* of records */
-	SEGMENT_HEADER = SUBN_ADM_HEADER_SIZE - 36,	 /* the SA's, which each segment repeats */
+	SEGMENT_HEADER = SUBN_ADM_HEADER_SIZE - 36, /* the SA header, which each segment repeats */
 };
 
 struct packet {
@@ -37,7 +37,7 @@ struct client {
 	struct list waiting;
 	unsigned num_waiting;
 	uint64_t epoch_us; /* of the loop's clock, since 1970 */
-	uint64_t lost, lost_told;
+	uint64_t lost, lost_sent;
 	bool rests, over;
 	struct loop_timer end;
 };
@@ -49,8 +49,8 @@ static void capture_client_wake(struct client *client)
 	client->rests = false;
 }
 
-/* The first segment of what leaves as RMPP, as the kernel makes it (13.6.2.1): it has the length of
- * all of them, and is the last one only when it is alone. */
+/* Makes the first segment of a message, as the kernel does for RMPP (13.6.2.1). PayloadLength
+ * covers all segments. The flag Last is set only if there is a single segment. */
 static void rmpp_first_segment(uint8_t mad[MAD_SIZE], size_t size)
 {
 	size_t records = size - SUBN_ADM_HEADER_SIZE;
@@ -109,7 +109,7 @@ static void put_hex(const char *name, const uint8_t *bytes, size_t size, struct 
 	row_string(out, name, text);
 }
 
-/* A directed route has no LIDs; QP 0 talks to QP 0. */
+/* A directed route has no LIDs. Both ends of an SMP use QP 0. */
 static void packet_row(const struct packet *packet, struct buffer *out)
 {
 	const struct mad_addr *addr = &packet->addr;
@@ -150,11 +150,11 @@ static enum stream_step capture_client_next(void *source, struct buffer *part)
 {
 	struct client *client = source;
 
-	if (list_empty(&client->waiting) && client->lost == client->lost_told) {
+	if (list_empty(&client->waiting) && client->lost == client->lost_sent) {
 		client->rests = !client->over;
 		return client->over ? STREAM_END : STREAM_LATER;
 	}
-	client->lost_told = client->lost;
+	client->lost_sent = client->lost;
 	put_packets(client, part);
 	row_integer(part, "lost", (int64_t)client->lost);
 	return STREAM_PART;
@@ -183,7 +183,7 @@ static void time_is_over(void *arg)
 	capture_client_wake(client);
 }
 
-/* A number, or what weftctl makes of its command line; 0: without an end. */
+/* Accepts a JSON number, or text from a command line. 0: no end. */
 static bool read_seconds(const json_t *value, unsigned *seconds)
 {
 	const char *text = json_string_value(value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * `weftctl capture`: the MADs that one manager sends and receives, without keys, to clients of the
- * control socket as they come. What waits for a client is bounded; what does not find room is
- * counted, and the client is told. Of a message that is longer than a MAD the first MAD_SIZE bytes
- * are given, once, as the kernel cuts it into segments and puts it together. Made by the manager;
- * loop thread only.
+ * `weftctl capture`: streams the MADs that one manager sends and receives, without keys, to clients
+ * of the control socket. The queue of each client is limited. Packets that do not fit are dropped
+ * and counted, and the client gets their number. Of a message longer than a MAD, the first MAD_SIZE
+ * bytes are sent once, because the kernel divides and reassembles it. The manager creates it. Loop
+ * thread only.
  */
 #ifndef WEFTD_CAPTURE_H
 #define WEFTD_CAPTURE_H
@@ -22,7 +22,7 @@ enum {
 struct capture {
 	struct loop *loop;
 	struct txn_table *txns;
-	lid_t (*lid)(const void *ctx); /* of our own port */
+	lid_t (*lid)(const void *ctx); /* of the local port */
 	const void *ctx;
 	struct list clients;
 	unsigned count;

@@ -109,7 +109,7 @@ struct conf_row {
 	const struct conf_span *spans;
 	const char *preset;  /* the default, in libconfig's form */
 	const char *unit;    /* "ms"; NULL: none */
-	const char *summary; /* what the option sets, in one sentence */
+	const char *summary; /* the purpose of the option, in one sentence */
 	const char *details; /* values, consequences, when to change it; NULL: nothing to add */
 	bool fixed;	     /* takes effect after a restart, not at a reload */
 	bool secret;	     /* never printed */

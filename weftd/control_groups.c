@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast groups and their members for people (control_groups.h). A group may have ten thousands
- * of members, so they are a walk of the registry that goes on as the client reads. Names and
- * members are documented in weftctl(8).
+ * The commands that list multicast groups and their members (control_groups.h). A group may have
+ * ten thousands of members, so a walk over the registry continues as the client reads. weftctl(8)
+ * documents the names.
  */
 #include "weftd/control_groups.h"
 
@@ -25,10 +25,10 @@ struct showing {
 	const struct control_groups *lists;
 	const struct group_entry *group; /* a reference */
 	struct registry_cursor members;
-	bool noted, group_told;
-	struct mcast_tree tree; /* of the group, and how much of it was told */
+	bool noted, group_shown;
+	struct mcast_tree tree; /* of the group; masks_shown counts the masks that were sent */
 	struct snapshot *topology;
-	size_t masks_told;
+	size_t masks_shown;
 };
 
 static void group_members(const struct group_entry *group, struct buffer *out)
@@ -70,7 +70,7 @@ static void command_group_list(void *ctx, struct control_request *request, const
 	records_stream(lists->sm, request, REGISTRY_GROUP, "groups", group_row, ctx, NULL);
 }
 
-/* False, and out untouched, when no port in the view has this GUID. */
+/* Returns false if no port in the view has this GUID; out is then unchanged. */
 static bool groups_find_port(const struct control_groups *lists, guid_t guid, struct endport *out)
 {
 	const struct snapshot *topology;
@@ -145,7 +145,7 @@ static void switch_members(const struct showing *showing, uint32_t index, struct
 	row_string(out, "description", sw->facts ? sw->facts->description : "");
 }
 
-/* The group's parameters, and which switch is the root of its tree. */
+/* The parameters of the group, and the switch that is the root of its tree. */
 static void shown_group(struct showing *showing, struct buffer *part)
 {
 	row_begin(part, "group", '[');
@@ -169,30 +169,30 @@ static void mask_ports(const struct mcast_mask *mask, struct buffer *part)
 			row_integer(part, NULL, mask->position * MFT_POSITION_PORTS + i);
 }
 
-/* Switches of the tree, and the ports by which they send. */
+/* Streams the switches of the tree, and the ports by which they send. */
 static void shown_tree(struct showing *showing, struct buffer *part)
 {
 	const struct mcast_tree *tree = &showing->tree;
 
 	row_begin(part, "switches", '[');
-	for (unsigned rows = 0; rows < ROWS_A_PART && showing->masks_told < tree->num_masks;
+	for (unsigned rows = 0; rows < ROWS_A_PART && showing->masks_shown < tree->num_masks;
 	     rows++) {
-		uint32_t sw = tree->masks[showing->masks_told].sw;
+		uint32_t sw = tree->masks[showing->masks_shown].sw;
 
 		row_begin(part, NULL, '{');
 		switch_members(showing, sw, part);
 		row_begin(part, "ports", '[');
-		for (; showing->masks_told < tree->num_masks &&
-		       tree->masks[showing->masks_told].sw == sw;
-		     showing->masks_told++)
-			mask_ports(&tree->masks[showing->masks_told], part);
+		for (; showing->masks_shown < tree->num_masks &&
+		       tree->masks[showing->masks_shown].sw == sw;
+		     showing->masks_shown++)
+			mask_ports(&tree->masks[showing->masks_shown], part);
 		row_end(part, ']');
 		row_end(part, '}');
 	}
 	row_end(part, ']');
 }
 
-/* The group by itself, the switches of its tree, then its members. */
+/* Streams the group, then the switches of its tree, then its members. */
 static enum stream_step group_show_next(void *source, struct buffer *part)
 {
 	struct showing *showing = source;
@@ -201,12 +201,12 @@ static enum stream_step group_show_next(void *source, struct buffer *part)
 
 	if (records_note(showing->lists->sm, &showing->noted, part))
 		return STREAM_PART;
-	if (!showing->group_told) {
-		showing->group_told = true;
+	if (!showing->group_shown) {
+		showing->group_shown = true;
 		shown_group(showing, part);
 		return STREAM_PART;
 	}
-	if (showing->masks_told < showing->tree.num_masks) {
+	if (showing->masks_shown < showing->tree.num_masks) {
 		shown_tree(showing, part);
 		return STREAM_PART;
 	}

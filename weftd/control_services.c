@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Services and subscriptions for people (control_groups.h). Keys of services are not told, only
- * that there is one.
+ * The commands that list services and subscriptions (control_groups.h). The key of a service is
+ * never shown, only whether it has a key.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "sm/control/records.h"
 #include "weftd/control_groups.h"
 
-/* Whatever somebody registered, as printable ASCII. */
+/* Prints the registered name, which may have any bytes, as printable ASCII. */
 static void service_put_name(const uint8_t name[SERVICE_NAME_SIZE], struct buffer *out)
 {
 	char text[SERVICE_NAME_SIZE + 1];
@@ -23,7 +23,7 @@ static void service_put_name(const uint8_t name[SERVICE_NAME_SIZE], struct buffe
 	row_string(out, "name", text);
 }
 
-/* null stands for any. */
+/* null means any value. */
 static void put_unless(const char *name, bool is_any, uint32_t value, struct buffer *out)
 {
 	if (is_any)

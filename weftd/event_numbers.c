@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * One number in a file (weftd/event_numbers.h). It is written under another name first, and is on
- * the disk before a number below it is given out, so there is always a whole one, and no lower one
- * than was used. Another daemon has another state directory: the store sees to that.
+ * A file with a single number (weftd/event_numbers.h). A new number is written to a second file,
+ * which then replaces the first. It is on the disk before lower numbers are used. So the file is
+ * always complete, and never has a number that is too low. Two daemons never share a state
+ * directory, because the store refuses that.
  */
 #include "weftd/event_numbers.h"
 
@@ -16,7 +17,7 @@
 #include "lib/mem.h"
 #include "lib/replace.h"
 
-/* 0 and the number, 1 where there is no file; or -errno. */
+/* Returns 0 with the number, which is 1 if there is no file; or -errno. */
 static int event_numbers_read(const char *path, uint64_t *number)
 {
 	FILE *file = fopen(path, "re");
@@ -47,7 +48,7 @@ static int write_number(const struct event_numbers *numbers, uint64_t number)
 	return error ? error : file_sync_name(numbers->path);
 }
 
-/* Once for a block, so this needs no limit. */
+/* Logged once for each block, so this needs no limit. */
 static void event_numbers_log_error(const struct event_numbers *numbers, int error)
 {
 	if (error)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Numbers of events that no event had before, also after a kill or a loss of power: a file of one
- * number, events.next in the state directory, says from where on none is taken. Numbers are taken
- * from it in blocks, so that few events write; those of a block that were not used when the daemon
- * was killed are skipped. A clean end skips none. Where the file cannot be written events are
- * numbered all the same, and a line of the log says that the numbers may come again.
+ * Event numbers that never repeat, also after a crash or a loss of power. The file events.next in
+ * the state directory has a number; all used numbers are lower. Numbers are reserved in blocks, so
+ * that few events cause a write. If the daemon is killed, the unused numbers of its block are
+ * skipped; a clean end skips none. If the file cannot be written, events get numbers nevertheless,
+ * and a log line warns that numbers may repeat.
  *
- * The file is written before the loop runs, by a worker while it does, and after it has ended.
+ * The file is written on the calling thread before and after the loop, and by a worker while the
+ * loop runs.
  */
 #ifndef WEFTD_EVENT_NUMBERS_H
 #define WEFTD_EVENT_NUMBERS_H
@@ -21,7 +22,7 @@ enum { EVENT_NUMBERS_BLOCK = 100000 };
 struct event_numbers {
 	struct work_pool *pool;
 	char *path, *part;
-	uint64_t reserved; /* none from this on is ours */
+	uint64_t reserved; /* numbers from here on are not reserved */
 	/* The write under way: */
 	struct work_job job;
 	uint64_t writing;
@@ -29,12 +30,12 @@ struct event_numbers {
 	bool under_way;
 };
 
-/* Reads the file in dir and takes a block; returns its first number. pool has to be gone before
- * event_numbers_close(). dir NULL: no file, from 1 on. */
+/* Reads the file in dir and reserves a block; returns its first number. dir NULL: no file, numbers
+ * begin with 1. pool must be freed before event_numbers_close(). */
 uint64_t event_numbers_open(struct event_numbers *numbers, const char *dir, struct work_pool *pool);
-/* next is the one that comes next: takes another block before this one is used up. */
+/* Call it with the next number: reserves another block before the present block is used up. */
 void event_numbers_reach(struct event_numbers *numbers, uint64_t next);
-/* Gives back what was not used. */
+/* Returns the unused numbers: the next start continues with next. */
 void event_numbers_close(struct event_numbers *numbers, uint64_t next);
 
 #endif

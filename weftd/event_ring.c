@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An array for each kind, which is filled round and round: weftd/event_ring.h. */
+/* An array for each kind, used as a ring: weftd/event_ring.h. */
 #include "weftd/event_ring.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 struct event_class {
 	const char *name;
-	struct event_note *note; /* room of them; the i-th that was added is at i % room */
+	struct event_note *note; /* room elements; event i of the kind, from 0, is at i % room */
 	uint64_t added;
 };
 
@@ -45,7 +45,7 @@ static struct event_class *event_ring_kind(struct event_ring *ring, const char *
 	return &ring->kinds[ring->num_kinds++];
 }
 
-/* Within a kind numbers rise, so the first that is high enough is found by halves. */
+/* Numbers rise within a kind, so this is a binary search. */
 static const struct event_note *kind_from(const struct event_class *kind, size_t room,
 					  uint64_t number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The last events of each kind, under numbers that all kinds share: those of a kind make room for
- * new ones of their own kind only, so that many joins push out no cable. Who asks for one that is
- * gone can see that. Pure; used by weftd/events.c.
+ * The latest events of each kind, with numbers that all kinds share. A new event replaces only
+ * events of its own kind, so that many joins remove no event about links. A reader sees a missing
+ * event as a gap in the numbers. Pure; used by weftd/events.c.
  */
 #ifndef WEFTD_EVENT_RING_H
 #define WEFTD_EVENT_RING_H
@@ -18,20 +18,20 @@ struct event_note {
 	uint64_t time_s;  /* wall clock */
 	const char *kind; /* "link"; a literal */
 	int level;	  /* as syslog(3) */
-	const char *text; /* for people: what happened */
+	const char *text; /* the message */
 	const char *node; /* NodeDescription */
 	guid_t node_guid, port_guid;
-	unsigned port; /* its number on the node */
+	unsigned port; /* port number */
 	lid_t lid;
 };
 
 struct event_class;
 
 struct event_ring {
-	struct event_class *kinds; /* those that have happened */
+	struct event_class *kinds; /* kinds with at least one event */
 	size_t num_kinds;
 	size_t room;
-	uint64_t next; /* the number that the next one gets */
+	uint64_t next; /* the number of the next event */
 };
 
 /* room: maximum number of stored events of each kind, at least 1. next: the first number. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Three sources, one ring, and streams that read it: weftd/events.h. Each kind of event has one
- * source, so that none is recorded twice. No event contains a key: the log has none, and events
- * show only names, GUIDs, P_Keys and MGIDs of records.
+ * Collects events from three sources in a ring, and streams them: weftd/events.h. Each kind of
+ * event has a single source, so that no event is recorded twice. No event contains a key: log lines
+ * have none, and of records only names, GUIDs, P_Keys and MGIDs are shown.
  */
 #include "weftd/events.h"
 
@@ -30,14 +30,14 @@ struct events {
 	struct event_numbers numbers;
 	struct event_reader raised;
 	struct registry_reader registered;
-	struct list readings; /* under way */
+	struct list readings; /* streams under way */
 };
 
-struct reading { /* of one client */
+struct reading { /* the stream of one client */
 	struct list link;
 	struct events *events;
 	struct control_request *request;
-	uint64_t next; /* the number whose turn it is */
+	uint64_t next; /* the number to send next */
 	bool follows, rests;
 };
 
@@ -93,7 +93,7 @@ static const struct {
 	{MESSAGE_SM_LID, "standby"},
 	{MESSAGE_TWO_MASTERS, "role"},
 	{MESSAGE_ALIAS, "alias"},
-	{MESSAGE_ALIAS_MISPLACED, ""}, /* EVENT_ALIAS has it */
+	{MESSAGE_ALIAS_MISPLACED, ""}, /* EVENT_ALIAS covers it */
 };
 
 const char *event_kind_of(const char *message_id)
@@ -389,7 +389,7 @@ static void gap_row(uint64_t first, uint64_t last, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* A gap is a row, too. False: the client has all events. */
+/* Adds the next event or gap. Returns false if the client has all events. */
 static bool events_next_row(struct reading *reading, struct buffer *out)
 {
 	const struct event_ring *ring = &reading->events->ring;
@@ -435,7 +435,7 @@ static void reading_finish(void *source)
 	free(reading);
 }
 
-/* A number, or what weftctl makes of its command line. */
+/* Accepts a JSON number, or text from a command line. */
 static bool read_since(const json_t *value, uint64_t *since)
 {
 	const char *text = json_string_value(value);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What `weftctl events` shows. Nobody reports to this: it hears the lines of the log that have a
- * MESSAGE_ID, what is raised as events (fabric/event.h), and changes of the registry that people
- * ask about. Made by main.c, for the log is the process's and not one manager's. It owns the ring
- * and who follows it; loop thread only.
+ * The events that `weftctl events` shows. They are made from log lines with a MESSAGE_ID, from
+ * raised events (fabric/event.h), and from changes of some records of the registry. main.c creates
+ * this, because log lines belong to the process and not to one manager. It owns the ring and the
+ * streams to clients. Loop thread only.
  */
 #ifndef WEFTD_EVENTS_H
 #define WEFTD_EVENTS_H

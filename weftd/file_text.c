@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads a file whole: weftd/file_text.h. O_NONBLOCK, since a pipe would wait for who writes to it,
- * and the daemon with it.
+ * Reads a whole file: weftd/file_text.h. O_NONBLOCK, because opening a pipe would block the daemon
+ * until the other end is opened.
  */
 #include "weftd/file_text.h"
 
@@ -20,9 +20,9 @@
 
 enum { WHY_SIZE = 221, NAME_MAX_BYTES = 32, FOLDER_MAX_BYTES = 100 };
 
-/* What the messages begin with, and go to. */
+/* The names for error messages, and their destination. */
 struct subject {
-	const char *option; /* NULL: the path says enough */
+	const char *option; /* NULL: the path alone */
 	const char *path;
 	char *error;
 };
@@ -35,27 +35,28 @@ static int cannot(const struct subject *subject, int result, const char *why)
 	return result;
 }
 
-/* Who is refused, and what would let him in. */
+/* Reports that access was denied, with the user and the remedy. */
 static int denied(const struct subject *subject)
 {
 	const struct passwd *user = getpwuid(geteuid());
 	const struct group *group = getgrgid(getegid());
-	char folder[FOLDER_MAX_BYTES], why[WHY_SIZE], who[NAME_MAX_BYTES], whose[NAME_MAX_BYTES];
+	char folder[FOLDER_MAX_BYTES], why[WHY_SIZE], user_name[NAME_MAX_BYTES],
+		group_name[NAME_MAX_BYTES];
 
-	snprintf(who, sizeof(who), "%s", user ? user->pw_name : "of this process");
-	snprintf(whose, sizeof(whose), "%s", group ? group->gr_name : "its group");
+	snprintf(user_name, sizeof(user_name), "%s", user ? user->pw_name : "of this process");
+	snprintf(group_name, sizeof(group_name), "%s", group ? group->gr_name : "its group");
 	if (path_is_barred(subject->path, sizeof(folder), folder))
 		snprintf(why, sizeof(why),
-			 "permission denied: user %s cannot enter folder %s (move the file)", who,
-			 folder);
+			 "permission denied: user %s cannot enter folder %s (move the file)",
+			 user_name, folder);
 	else
 		snprintf(why, sizeof(why),
 			 "permission denied: user %s cannot read it (chgrp %s it and chmod 640 it)",
-			 who, whose);
+			 user_name, group_name);
 	return cannot(subject, -EACCES, why);
 }
 
-/* The descriptor of something that ends, or -errno. */
+/* Opens a file that is no pipe. Returns its descriptor, or -errno. */
 static int file_text_open(const struct subject *subject)
 {
 	int fd = open(subject->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

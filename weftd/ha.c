@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* From options to a carrier, once, when the daemon starts. */
+/* Creates the carrier of replication from the options, once, when the daemon starts: weftd/ha.h. */
 #include "weftd/ha.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static bool is_wanted(const struct conf *conf)
 	return conf->replica.listen[0] || conf->replica.peers[0];
 }
 
-/* The next address of a list, which it cuts up; NULL: there is none. */
+/* The next address of a list, which this function modifies; NULL: no more. */
 static char *next_peer(char **rest)
 {
 	char *peer;

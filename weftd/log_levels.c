@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The setting is a list between commas: a level for all components, or COMPONENT=LEVEL, of which
- * each component has one at the most, such as "notice,sm=debug". In earlier versions mad was in
- * part sma, which is still understood.
+ * The stored setting is a list with commas, such as "notice,sm=debug": a level for all components,
+ * and COMPONENT=LEVEL at most once for each component. In earlier versions sma was a part of mad;
+ * settings with sma are still accepted.
  */
 #include "weftd/log_levels.h"
 
@@ -20,7 +20,7 @@ _Static_assert(sizeof("warning") + COMPONENTS * sizeof(",formats=warning") <= SE
 
 static const char setting_name[] = "log_level";
 
-/* Those of the daemon. */
+/* The components of the daemon. */
 static const char *const components[COMPONENTS + 1] = {
 	"lib", "formats", "mad", "store", "fabric", "route", "ha", "sm", "pm", "sa", "weftd"};
 
@@ -31,7 +31,7 @@ struct chosen {
 
 static const struct chosen nothing = {UNSET, {[0 ... COMPONENTS - 1] = UNSET}};
 
-/* The place of a word in such a list, or -1. */
+/* The index of a word in such a list, or -1. */
 static int word_index(const char *word, size_t length, const char *const *words)
 {
 	for (int i = 0; words[i]; i++)
@@ -139,13 +139,13 @@ void log_levels_done(struct log_levels *levels)
 
 void log_levels_configure(struct log_levels *levels, int configured)
 {
-	char why[SETTING_WHY_SIZE]; /* it was said when the setting came */
+	char why[SETTING_WHY_SIZE]; /* not used: a bad setting was logged before */
 
 	levels->configured = configured;
 	log_levels_apply(levels, setting_get(levels->settings.registry, setting_name), why);
 }
 
-/* A level for all is for all: what was set for single components ends. */
+/* A level for all components removes the levels of single components. */
 static bool log_levels_change(struct chosen *chosen, const char *component, const char *word,
 			      char why[SETTING_WHY_SIZE])
 {

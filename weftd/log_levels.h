@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which lines are logged: as configured, and before that what `weftctl log level` has set for all
- * components or for one, which is a setting (store/settings.h) and outlives a restart. Made by
- * main.c, for levels are the process's and not one manager's; loop thread only.
+ * The levels of the log. A level that `weftctl log level` has set, for all components or for one,
+ * comes before the configured level. It is a setting (store/settings.h) and survives a restart.
+ * main.c creates this, because levels belong to the process and not to one manager. Loop thread
+ * only.
  */
 #ifndef WEFTD_LOG_LEVELS_H
 #define WEFTD_LOG_LEVELS_H
@@ -19,7 +20,7 @@ struct log_levels {
  * The registry must outlive it. */
 void log_levels_init(struct log_levels *levels, struct loop *loop, struct registry *registry,
 		     int configured);
-/* Ends the setting; the levels stay as they are. */
+/* Ends the use of the setting; the levels stay as they are. */
 void log_levels_done(struct log_levels *levels);
 /* The configuration was reloaded with this level. */
 void log_levels_configure(struct log_levels *levels, int configured);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading secrets (weftd/m_key_file.h). What is kept of a line is its HMAC, of one size whatever
- * the line's is; the text is wiped. A secret that is short is refused: whoever has one M_Key, which
- * travels in the clear, could try them all.
+ * Reads secrets (weftd/m_key_file.h). Only the HMAC of each line is kept, which has a fixed size;
+ * the text is wiped. Short secrets are refused: M_Keys travel in the clear, so with one M_Key an
+ * attacker could search for a short secret.
  */
 #include "weftd/m_key_file.h"
 
@@ -65,7 +65,7 @@ static int take_lines(const char *path, const char *text, size_t size, struct sm
 			if (sm->num_secrets == SM_SECRETS_MAX)
 				return m_key_file_refuse(
 					path, number + 1, -E2BIG,
-					"more than 8 secrets: remove the last ones, once weftctl "
+					"more than 8 secrets: remove the last lines, once weftctl "
 					"keys status shows no port that is changing",
 					error);
 			crypto_hmac(label, sizeof(label) - 1, line, length,

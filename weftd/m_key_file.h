@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The file of secrets from which M_Keys are derived (m_key_secret_file), and whether the options
- * about M_Keys go together. Called by main.c when the configuration is read; no state.
+ * Reads the file of secrets from which M_Keys are derived (m_key_secret_file), and checks that the
+ * options about M_Keys agree. Called by main.c when the configuration is read. No state.
  */
 #ifndef WEFTD_M_KEY_FILE_H
 #define WEFTD_M_KEY_FILE_H
 
 #include "weftd/conf.h"
 
-/* Reads the secrets into conf->sm, none when no file is named. One a line: the first gives keys,
- * the others gave keys before. A file that others may read is refused. 0, or -errno and the reason
- * in error, which never has any of the file's text; conf is then untouched. */
+/* Reads the secrets into conf->sm; none if no file is named. The file has a secret a line: M_Keys
+ * are derived from the first, and the others are earlier secrets. A file that other users may read
+ * is refused. Returns 0, or -errno with the reason in error, which never contains text of the file;
+ * conf is then unchanged. */
 int m_key_file_read(struct conf *conf, char error[CONF_ERROR_SIZE]);
 
 #endif

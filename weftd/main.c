@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * weftd: reads its command line and configuration, opens the port, and runs one manager over one
- * loop until a signal ends it or, with --once, the first report has come. start() opens
- * everything, and daemon_stop() closes it in the opposite order. Errors before the log is open go
- * to stderr; each failure is one line.
+ * weftd: reads its command line and configuration, opens the port, and runs one manager on one
+ * loop. A signal ends it, or with --once the first report. start() opens everything, and
+ * daemon_stop() closes it in the opposite order. Errors before the log is open go to stderr; each
+ * failure is one line.
  *
  * Exit status: 0 after a signal or a successful --once, 2 for a wrong command line, 1 otherwise.
  */
@@ -47,14 +47,14 @@ enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
 static const char default_conf_path[] = "/etc/weft/weftd.conf";
 static const char unit_user[] = "weft"; /* User= of systemd/weftd.service */
 
-/* Settings of the command line: an option by its name with plain text, or, with name NULL, an
- * assignment of -o. Later settings win; all win over the file. */
+/* A setting of the command line: an option by its name with plain text, or, with name NULL, an
+ * assignment of -o. Later settings override earlier settings, and all override the file. */
 struct setting {
 	const char *name, *text;
 };
 
 struct daemon {
-	const char *conf_path; /* NULL: the default one, which may be missing */
+	const char *conf_path; /* NULL: the default file, which may be missing */
 	struct setting *settings;
 	size_t num_settings;
 	int verbosity; /* -v */
@@ -241,9 +241,9 @@ static int take_environment(struct conf *conf, const char *variable, const char 
 	return result;
 }
 
-/* Each source over the one before: defaults, environment, file, command line; then the files that
- * they name. Returns 0, or the status to exit with and one line in error; outputs are then
- * untouched. */
+/* Reads the sources, each overriding the sources before it: defaults, environment, file, command
+ * line. Then reads the files that they name. Returns 0, or the exit status with one line in error;
+ * outputs are then unchanged. */
 static int load_conf(const struct daemon *daemon, struct conf *out,
 		     struct route_options **route_options, struct map **names,
 		     char error[CONF_ERROR_SIZE])
@@ -291,8 +291,8 @@ static int configured_log_level(const struct daemon *daemon)
 	return level < LOG_DEBUG ? level : LOG_DEBUG;
 }
 
-/* Refuses a bad partition file, and a missing file that was in force: to forget it by mistake
- * would open all partitions. 0: accepted. */
+/* Refuses a bad partition file, and a missing file that was in force, because its loss by mistake
+ * would open all partitions. Returns 0 if accepted. */
 static int judge_partitions(const struct daemon *daemon, const struct conf *conf,
 			    struct partition_file *out, char error[CONF_ERROR_SIZE])
 {
@@ -308,13 +308,13 @@ static int judge_partitions(const struct daemon *daemon, const struct conf *conf
 	return -ENOENT;
 }
 
-/* The result of reading all files for a reload. */
+/* The results of reading all files for a reload. */
 struct reading {
 	struct conf conf;
 	struct route_options *options;
 	struct map *names;
 	struct partition_file partitions;
-	struct psk_list ha_keys; /* of the file that is in force */
+	struct psk_list ha_keys; /* of ha_psk_file */
 };
 
 static void reading_done(struct reading *reading)
@@ -394,7 +394,7 @@ static void hang_up(void *arg)
 	json_decref(result);
 }
 
-/* Answers when what was read is in force; P_Keys are written from then on. */
+/* Answers after the new configuration is in force; P_Keys are written from then on. */
 static void command_reload(void *ctx, struct control_request *request, const json_t *args)
 {
 	char error[CONF_ERROR_SIZE];
@@ -506,7 +506,8 @@ static int watch_signals(struct daemon *daemon)
 	};
 
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its writer */
+	signal(SIGXFSZ,
+	       SIG_IGN); /* so that a write beyond the limit of file size returns an error */
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		int error = loop_signal(daemon->loop, signals[i].number, signals[i].name,
 					signals[i].fn, daemon);
@@ -610,7 +611,7 @@ static int open_store(struct daemon *daemon)
 	return error;
 }
 
-/* Once everything is open: a start that fails before logs one line only. */
+/* Call it when everything is open: a start that fails before logs only one line. */
 static void log_begin(const struct daemon *daemon)
 {
 	const struct transport_port *port = &daemon->transport->port;
@@ -624,7 +625,7 @@ static void log_begin(const struct daemon *daemon)
 		   daemon->once ? ", once" : "");
 }
 
-/* A bad file must not open the fabric, and must not change it: the last good one stays. */
+/* A bad file must neither open nor change the partitions: the last good file stays in force. */
 static int start_partitions(struct daemon *daemon)
 {
 	const struct log_subject subject = {.message_id = MESSAGE_PARTITIONS_BAD};
@@ -693,8 +694,8 @@ static int start_manager(struct daemon *daemon)
 	return 0;
 }
 
-/* The control socket comes before the port: a second weftd must find that out without touching it.
- * The store comes last: a daemon that has no port leaves no files behind. */
+/* Opens the control socket before the port, so that a second weftd fails without touching the port.
+ * Opens the store last: a daemon without a port leaves no files behind. */
 static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
@@ -739,7 +740,7 @@ static int daemon_run(struct daemon *daemon)
 			status = EXIT_FAILURE;
 		}
 	}
-	/* Between two attempts `systemctl status` shows no line of the log, but this. */
+	/* Between two starts `systemctl status` shows no log line, but it shows this text. */
 	if (status == EXIT_FAILURE)
 		tell_systemd(daemon, "", log_last_error());
 	daemon_stop(daemon);
@@ -748,7 +749,8 @@ static int daemon_run(struct daemon *daemon)
 
 /* --check-config */
 
-/* Checks configuration and files as a start would. 0, or its exit status and one line. */
+/* Checks configuration and files as a start does. Returns 0, or the exit status with one line in
+ * error. */
 static int config_check(const struct daemon *daemon, char error[CONF_ERROR_SIZE])
 {
 	struct reading reading;
@@ -759,7 +761,8 @@ static int config_check(const struct daemon *daemon, char error[CONF_ERROR_SIZE]
 	return status < 0 ? EXIT_FAILURE : status;
 }
 
-/* Becomes that user, for good, and looks again: with its eyes what root may read can be closed. */
+/* Changes to this user permanently and repeats the check, because root can read files that the user
+ * cannot. */
 static int check_as(const struct passwd *user, const struct daemon *daemon,
 		    char error[CONF_ERROR_SIZE])
 {

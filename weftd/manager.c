@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The wiring of one manager from its parts, and the JSON of `weftctl status`, which covers all of
+/* Connects the parts of one manager, and makes the JSON of `weftctl status`, which covers all of
  * them. */
 #include "weftd/manager.h"
 
@@ -18,14 +18,14 @@
 struct manager {
 	struct txn_table *txns;
 	struct registry *registry;
-	struct store *store; /* NULL: nothing is kept */
+	struct store *store; /* NULL: nothing is stored */
 	struct event_hub events;
 	struct sm *sm;
 	struct sa *sa;
 	struct pm *pm;
 	struct control_groups lists;
 	struct capture capture;
-	const struct settings *settings; /* that status shows, too; or NULL */
+	const struct settings *settings; /* further settings that status shows; or NULL */
 };
 
 static bool view_is_coming(const void *ctx)
@@ -203,7 +203,7 @@ static json_t *reports_status(const struct manager *manager)
 			 "waiting", (json_int_t)sa_reports(manager->sa));
 }
 
-/* What needs an administrator: in words, and as anomalies that metrics show. */
+/* Adds the problems that need an administrator: as text, and as anomalies for metrics. */
 static void add_problems(const struct manager *manager, json_t *status)
 {
 	json_t *problems = json_array(), *partitions = json_object_get(status, "partitions");
@@ -268,7 +268,7 @@ static json_t *manager_status(const struct manager *manager)
 	return status;
 }
 
-/* The commands that all answer together. */
+/* Commands that need several parts. */
 
 static void command_manager_status(void *ctx, struct control_request *request, const json_t *args)
 {

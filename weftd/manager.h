@@ -33,8 +33,8 @@ int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
 void manager_start(struct manager *manager);
 /* Leaves the subnet cleanly and writes the pending changes of the store. */
 void manager_stop(struct manager *manager);
-/* The next sweep routes with these; NULL: nothing told. Takes a reference of its own. To be
- * followed by manager_set_conf(), or before manager_start(). */
+/* Sets the options of routing engines for the next sweep; NULL: none. Takes its own reference. Call
+ * it before manager_start(), or call manager_set_conf() afterwards. */
 void manager_set_route_options(struct manager *manager, struct route_options *options);
 /* The administrator's names of nodes; as fabric_set_names(). */
 void manager_set_node_names(struct manager *manager, struct map *names);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The status as metrics: each row names a member of what weftctl status shows, so both always say
- * the same. What is not there, such as the store of a daemon without one, is left out, and so is
- * the fabric where the manager is not MASTER: what it saw when it looked last would be an alarm
- * that never ends. Names are the contract: they stay. Called by the manager for perf metrics.
+ * Prints the status as metrics. Each row names a member of the output of weftctl status, so both
+ * always agree. A missing member, such as the store of a daemon without a store, is left out. A
+ * manager that is not MASTER exports no fabric metrics, because stale values would keep alerts
+ * firing. Names of metrics never change. Used by the manager, and by perf metrics.
  */
 #include "weftd/metrics.h"
 
@@ -14,10 +14,10 @@
 #include "lib/mem.h"
 
 struct metric {
-	const char *name, *path; /* members, with dots between them */
+	const char *name, *path; /* names of members, with dots between them */
 	const char *type, *help;
-	double unit; /* what one is in that of the metric; 0: 1 */
-	bool fabric; /* what the fabric is like: only a MASTER knows */
+	double unit; /* factor from the unit of the member; 0: 1 */
+	bool fabric; /* about the fabric: only a MASTER exports it */
 };
 
 #define COUNTER(name, path, help)                                      \
@@ -136,7 +136,7 @@ static void put_metric(FILE *file, const struct metric *metric, const json_t *va
 	fprintf(file, "%s %.17g\n", metric->name, metric->unit ? number * metric->unit : number);
 }
 
-/* One of some states, as Prometheus has them: 1 for what holds. */
+/* The role, as Prometheus represents states: 1 for the present state, 0 for the others. */
 static void put_role(FILE *file, const json_t *status)
 {
 	static const char *const roles[] = {"DISCOVERING", "STANDBY", "NOTACTIVE", "MASTER"};
@@ -158,7 +158,7 @@ static void put_engine(FILE *file, const json_t *status)
 	fprintf(file, "weft_routing_engine{engine=\"%s\"} 1\n", engine);
 }
 
-/* How many records were asked for how. */
+/* The number of requests by record and method. */
 static void put_requests(FILE *file, const json_t *requests)
 {
 	const json_t *row;

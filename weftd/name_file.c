@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading names of nodes (weftd/name_file.h). They are made printable as what nodes report is, and
- * the first line of a node counts, as it does for infiniband-diags.
+ * Reads names of nodes (weftd/name_file.h). Names are made printable, like node descriptions. The
+ * first line for a node counts, as for infiniband-diags.
  */
 #include "weftd/name_file.h"
 

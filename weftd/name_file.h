@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The file of names that an administrator gives to nodes (node_name_map_name), in the form of
- * infiniband-diags (formats/guid_file.h). Called by main.c when the configuration is read, on its
- * thread; no state.
+ * Reads the file of names that an administrator gives to nodes (node_name_map_name), in the format
+ * of infiniband-diags (formats/guid_file.h). Called by main.c when the configuration is read, on
+ * its thread. No state.
  */
 #ifndef WEFTD_NAME_FILE_H
 #define WEFTD_NAME_FILE_H
@@ -10,8 +10,8 @@
 #include "lib/map.h"
 #include "weftd/conf.h"
 
-/* 0: *out is for fabric_set_names() or node_names_free(), NULL when no file is named. -errno: one
- * line in error, with file, line and reason; *out is then untouched. */
+/* Returns 0 with *out for fabric_set_names() or node_names_free(), NULL if no file is named. Or
+ * -errno with file, line and reason as one line in error; *out is then unchanged. */
 int name_file_read(const struct conf *conf, struct map **out, char error[CONF_ERROR_SIZE]);
 
 #endif

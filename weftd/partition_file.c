@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Reading the partition file: weftd/partition_file.h. */
+/* Reads the partition file: weftd/partition_file.h. */
 #include "weftd/partition_file.h"
 
 #include <errno.h>

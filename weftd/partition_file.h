@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The partition file as the configuration names it: whether it is there, and whether it is good.
- * Called when the daemon starts and when it reads its configuration again, on the calling thread.
+ * Reads the partition file that the configuration names. Called when the daemon starts and at a
+ * reload, on the calling thread.
  */
 #ifndef WEFTD_PARTITION_FILE_H
 #define WEFTD_PARTITION_FILE_H
@@ -11,11 +11,11 @@
 
 struct partition_file {
 	enum partition_source source;
-	struct partitions *partitions; /* for partitions_free(); NULL unless there is a good file */
+	struct partitions *partitions; /* for partitions_free(); NULL without a valid file */
 };
 
-/* out->source says how it stands. One that cannot be read, or is bad, leaves a line "file:line:
- * reason" in error. */
+/* Reads the configured file, if any. out->source has the result. If the file is invalid or cannot
+ * be read, error has a line "file:line: reason". */
 void partition_file_read(const struct conf *conf, struct partition_file *out,
 			 char error[CONF_ERROR_SIZE]);
 

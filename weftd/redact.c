@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A table of places: weftd/redact.h. Whatever the method and the status say, the bytes go: of a
- * request that was refused they are what somebody tried.
+ * A table with the offsets of keys: weftd/redact.h. The bytes are cleared for each method and
+ * status, because a refused request contains the key that its sender tried.
  */
 #include "weftd/redact.h"
 
@@ -14,8 +14,8 @@
 
 enum {
 	SA_SM_KEY_OFFSET = 36,
-	/* Of a notice: its data details begin at byte 10, and those of trap 256 have the key at 14.
-	 */
+	/* The data details of a notice begin at byte 10. The key of trap 256 is at byte 14 of
+	 * these. */
 	NOTICE_M_KEY_OFFSET = 10 + 14,
 	NOTICE_TRAP_OFFSET = 4,
 	RECORD_OFFSET_UNIT = 8,
@@ -46,7 +46,7 @@ static void redact_field(uint8_t *mad, size_t offset, size_t size)
 		memset(mad + offset, 0, size < MAD_SIZE - offset ? size : MAD_SIZE - offset);
 }
 
-/* Only a notice of trap 256 has a key there; others have other things. */
+/* Only a notice of trap 256 has a key at this offset. */
 static bool attribute_has_key(const struct place *place, const uint8_t *attribute)
 {
 	return place->attr_id != ATTR_NOTICE ||
@@ -63,7 +63,7 @@ static void redact_smp(uint8_t *mad, uint16_t attr_id)
 				     in_attributes[i].size);
 }
 
-/* Of a table each record has one; they lie AttributeOffset apart. */
+/* Each record of a table has a key; the distance of two records is AttributeOffset. */
 static void redact_sa(uint8_t *mad, uint16_t attr_id)
 {
 	struct sa_header header;

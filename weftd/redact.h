@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Takes the keys out of a MAD before anybody sees it: M_Keys, SM_Keys, the SA key and the keys of
- * services, wherever the headers and attributes that this daemon speaks have one. Pure.
+ * Removes the keys from a MAD before it is shown: M_Keys, SM_Keys, the SA_Key and the keys of
+ * services. Covers all headers and attributes that weftd uses. Pure.
  */
 #ifndef WEFTD_REDACT_H
 #define WEFTD_REDACT_H
@@ -10,7 +10,7 @@
 
 #include "include/iba.h"
 
-/* The first MAD_SIZE bytes of a message, with zeros behind what is shorter. Keys become 0. */
+/* Sets the keys in mad to 0. mad has the first MAD_SIZE bytes of a message, padded with zeros. */
 void redact(uint8_t mad[MAD_SIZE]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading the files for routing engines (route_files.h): a row for each, with the parser of its
- * form and where its content goes. A file is judged whole before anything of it counts.
+ * Reads the files for routing engines (route_files.h). Each file has a row with its parser and the
+ * destination of its content. A file is used only if all of it is valid.
  */
 #include "weftd/route_files.h"
 
@@ -80,7 +80,7 @@ static int route_tables_take(const struct content *content, const struct row *ro
 	for (uint32_t t = 0; t < count; t++)
 		options->tables[t] =
 			(struct given_table){tables[t].sw, tables[t].lids, tables[t].port};
-	free(tables); /* what their entries are in has moved over */
+	free(tables); /* the new tables own the LIDs now */
 	return 0;
 }
 

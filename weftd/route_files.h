@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The files that tell routing engines about a fabric, in OpenSM's formats (formats/guid_file.h):
- * reads those that the configuration names and makes one immutable set of options of them. Called
- * when the daemon starts and after SIGHUP; the files are read on the calling thread.
+ * Reads the files with input for routing engines, in OpenSM's formats (formats/guid_file.h), and
+ * makes an immutable set of options. Called when the daemon starts and at a reload, on the calling
+ * thread.
  */
 #ifndef WEFTD_ROUTE_FILES_H
 #define WEFTD_ROUTE_FILES_H
@@ -10,8 +10,9 @@
 #include "fabric/snapshot.h"
 #include "weftd/conf.h"
 
-/* 0: *out is the caller's reference, NULL when no file is named. -errno: one line in error, with
- * file, line and reason, or with the option whose file cannot be read; *out is then untouched. */
+/* Returns 0 with *out, a reference of the caller, NULL if no file is named. Or -errno with one line
+ * in error: file, line and reason, or the option whose file cannot be read. *out is then
+ * unchanged. */
 int route_files_read(const struct route_files *files, struct route_options **out,
 		     char error[CONF_ERROR_SIZE]);
 

@@ -47,7 +47,7 @@ struct sweep_record {
 	} phases[SWEEP_PHASES_MAX];
 	uint64_t smps, sets, lft_sets, retries, failed;
 	unsigned blocks_set, switches_set; /* as in program_report */
-	bool changed;			   /* what is there */
+	bool changed;			   /* the nodes, ports or cables */
 	int error;			   /* why the subnet is not up, or 0 */
 	char text[SWEEP_TEXT_SIZE];
 };
@@ -148,7 +148,7 @@ struct sm {
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that gave some: what switches should hold */
 	char *absent;		    /* as in route_job, of the last run */
-	struct snapshot *routed;    /* what they were computed from: the order of their rows */
+	struct snapshot *routed;    /* the snapshot of the last run, with the order of the rows */
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
 	bool was_master;	    /* when the role changed last, or another's subnet was taken */
@@ -165,7 +165,7 @@ struct sm {
 	bool stopped;
 };
 
-/* Prepares the sweep; the trigger starts the first one. */
+/* Prepares the sweep; the trigger starts the first sweep. */
 void sweep_init(struct sm *sm);
 /* Answers the waiting requests, and starts nothing more. */
 void sweep_stop(struct sm *sm);

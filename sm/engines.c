@@ -104,7 +104,7 @@ static void engines_print(const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
 					 i ? "," : "", engines[i]);
 }
 
-/* What is in force */
+/* The chain in force */
 
 static bool engines_settle(struct sm *sm, char why[SETTING_WHY_SIZE])
 {

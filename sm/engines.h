@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The chain of routing engines in force: one that is being tried, else the chain that was set at
- * run time (store/settings.h), else that of the configuration. It is sm->options.engines, which
- * only engines.c writes. Private to sm/; loop thread only.
+ * The chain of routing engines in force: the chain on trial, else the chain that was set at run
+ * time (store/settings.h), else the configured chain. It is sm->options.engines, which only
+ * engines.c writes. Private to sm/; loop thread only.
  */
 #ifndef SM_ENGINES_H
 #define SM_ENGINES_H
@@ -17,7 +17,7 @@ struct sm;
 struct engines {
 	char configured[SM_ENGINES_MAX][SM_ENGINE_NAME];
 	char tried[SM_ENGINES_MAX][SM_ENGINE_NAME];
-	bool trying, clears; /* clears: what is tried is the configuration's chain */
+	bool trying, clears; /* clears: the configured chain is on trial */
 	struct settings settings;
 };
 

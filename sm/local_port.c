@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A link that is no longer ACTIVE has been down, also if it is up again: other managers may have
- * elected another MASTER, and the first switch may have been reset. Then this manager gives up its
- * role at once, as a sweep would, but without waiting for unreachable devices. If the link of a
- * manager that is not MASTER returns, a sweep begins, without the growing delay of sweeps. Another
- * LID or MasterSMLID of the local port is the sign of another manager, and a sweep finds it.
- * During a sweep nothing is read here, and a STANDBY notices changes by polling its master.
+ * A link that is no longer ACTIVE has been down, also if it is up again. In between other managers
+ * may have elected another MASTER, and the first switch may have been reset. Then this manager
+ * gives up its role at once, as a sweep would, but without waiting for unreachable devices. If the
+ * link of a manager that is not MASTER returns, a sweep begins, without the growing delay of
+ * sweeps. Another LID or MasterSMLID of the local port is the sign of another manager, and a sweep
+ * finds it. During a sweep nothing is read here, and a STANDBY notices changes by polling its
+ * master.
  *
  * If the link stays down or the device disappears, another local port whose link is up replaces
  * it, if the configuration names one. Without a device nothing is swept, and the live model stays

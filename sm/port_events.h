@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Raises events (fabric/event.h) for end ports that appear and disappear, and when
- * registration_grace of an absent port is over: until then its registrations are kept, for example
- * for a host that reboots. It compares each published view with the one before. A new port is in
- * the view before it is reachable, and its event follows at the end of the sweep that made it
- * ACTIVE. The first view of a MASTER raises no events for present ports, because subscribers know
- * these ports already. Ports that only the registry knows, because they disappeared unseen, get
- * their grace from then on.
+ * registration_grace of an absent port ends. Until then its registrations are kept, for example for
+ * a host that reboots. It compares each published view with the one before. A new port is in the
+ * view before it is reachable, and its event follows at the end of the sweep that made it ACTIVE.
+ * The first view of a MASTER raises no events for present ports, because subscribers know these
+ * ports already. Ports that only the registry knows, because they disappeared unseen, get their
+ * grace from then on.
  *
  * The registry names the ports that were present when weftd ended. The first sweep of a MASTER
- * raises events for the differences since, once, but not if the fabric is another one, or another
- * manager was MASTER in between. Loop thread only.
+ * raises events for the differences since, once. It raises none if the fabric is a different
+ * fabric, or if another manager was MASTER in between. Loop thread only.
  */
 #ifndef SM_PORT_EVENTS_H
 #define SM_PORT_EVENTS_H

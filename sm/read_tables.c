@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * reading_collect() has the one list of requests for each port; it counts them as well as it makes
- * them. With an end port it also reads the P_Key table of the switch port before it. An answer
- * that arrives after a sweep began does not count, because the port may have passed INIT: then
- * nothing is kept, and the port is read again in its turn.
+ * reading_collect() is the only list of requests for a port; it counts and makes them. With an end
+ * port it also reads the P_Key table of the switch port before it. An answer that arrives after a
+ * sweep began does not count, because the port may have passed INIT. Then nothing is kept, and the
+ * port is read again in its turn.
  */
 #include "sm/read_tables.h"
 

@@ -35,10 +35,10 @@ enum {
 /* Comparing */
 
 /* The fields on which routes and paths depend, and which change only with the state of the link.
- * Of the other fields that weftd does not govern, some differ in each answer of healthy devices:
- * counters of violations, as the drivers qib and hfi1 show them (subn_get_portinfo()),
- * PortPhysicalState of a link that recovers, bits of CapabilityMask as kernel modules of a host
- * are loaded (Linux, core/cm.c). OpenSM compares only the fields that it writes (osm_link_mgr.c,
+ * Some of the other fields that weftd does not govern change on healthy devices. Examples are the
+ * counters of violations that the drivers qib and hfi1 show (subn_get_portinfo()), and
+ * PortPhysicalState of a link that recovers. Bits of CapabilityMask change when a host loads kernel
+ * modules (Linux, core/cm.c). OpenSM compares only the fields that it writes (osm_link_mgr.c,
  * link_mgr_set_physp_pi()). */
 static bool readback_same_link(const struct port_info *a, const struct port_info *b)
 {

@@ -89,8 +89,8 @@ struct mcast_tree;
  * reference to the snapshot to which its indexes belong. False: the MLID has no tree. */
 bool sm_tree(const struct sm *sm, lid_t mlid, struct mcast_tree *out, struct snapshot **snapshot);
 
-/* Whether the partitions in force give the port with this GUID a P_Key of this partition,
- * whatever its table holds. */
+/* Whether the partitions in force give the port with this GUID a P_Key of this partition. The
+ * present table of the port does not matter. */
 bool sm_wants_key(struct sm *sm, guid_t port_guid, pkey_t p_key);
 /* Reasons for or against this GUID as an alias of this port. */
 enum alias_claim sm_alias_claim(const struct sm *sm, guid_t port_guid, guid_t guid);

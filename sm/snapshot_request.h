@@ -38,7 +38,7 @@ void snapshot_request_init(struct snapshot_request *snapshot_request, struct loo
 /* Frees unused snapshots, in slices. It holds the last reference itself, so that returning a
  * reference is cheap. */
 void snapshot_request_tidy(struct snapshot_request *snapshot_request);
-/* Calls all waiters without a snapshot, and so all later ones. */
+/* Calls all waiters, and all later waiters, without a snapshot. */
 void snapshot_request_stop(struct snapshot_request *snapshot_request);
 /* Frees all snapshots. */
 void snapshot_request_done(struct snapshot_request *snapshot_request);

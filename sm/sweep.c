@@ -131,8 +131,8 @@ const char *sweep_why_not_master(const struct sm *sm)
 					: "no other subnet manager is known yet";
 }
 
-/* The specification sets no time limit for the handover, and some managers never hand over.
- * Meanwhile no manager repairs faults, so an administrator must act. Logged once. */
+/* The specification sets no time limit for the handover, and some managers never hand over. Until
+ * it is done no manager repairs faults, so an administrator must act. Logged once. */
 static void tell_contested(struct sm *sm)
 {
 	enum { PATIENCE_US = 30000000 };

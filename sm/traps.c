@@ -45,7 +45,7 @@ static bool holds_lid(const struct port *port, lid_t lid)
 	return in_range(port_info(port)->lid, port_info(port)->lmc, lid);
 }
 
-/* While LIDs change, a port has its previous LID until it accepts the new one. */
+/* While LIDs change, a port has its previous LID until it accepts the new LID. */
 static bool has_lid(const struct port *port, lid_t lid)
 {
 	return holds_lid(port, lid) || in_range(port->lid, port->lmc, lid);
@@ -95,7 +95,7 @@ static uint8_t look_at_whole(const struct port *sender)
 	return port_of_switch(sender) ? LOOK_NODE : LOOK_PORT;
 }
 
-/* what: enum discover_look. */
+/* Requests a read of the sender, with bits of enum discover_look. */
 static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 {
 	char reason[TRIGGER_REASON_SIZE];
@@ -193,10 +193,10 @@ static bool is_managers_own(const struct notice *notice)
 	       notice->trap_number <= TRAP_MC_GROUP_DELETED;
 }
 
-/* Only the SA issues notices 64 to 67 (13.4.8.2, table of traps). If the sender is unknown, a
- * LID of another port proves the same. LID 0 names no port: agents copy the present LID of their
- * port (qib_bad_mkey() and qib_send_trap() of the kernel), which is 0 at first, and OpenSM does
- * not read the issuer. */
+/* Only the SA issues notices 64 to 67 (13.4.8.2, table of traps). If the sender is unknown, a LID
+ * of another port proves the same. LID 0 names no port: agents copy the present LID of their port,
+ * which is 0 at first (qib_bad_mkey() and qib_send_trap() of the kernel). OpenSM does not read the
+ * issuer. */
 static enum mismatch trap_judge(const struct sm *sm, const struct trap *trap, lid_t *named)
 {
 	const struct port *sender = trap->sender;
@@ -253,9 +253,9 @@ static bool is_fresh(const struct port *sender, const struct mad_header *header)
 
 /* The M_Key of the port that gets the TrapRepress(), which needs it as a Set() does (14.2.4;
  * check_mkey() of the kernel's drivers qib and hfi1); the Trap() itself has 0. OpenSM's
- * osm_trap_rcv.c does the same. An unknown LID gets no key: any program may have sent from
- * there, and the key could be that of all ports. While the key is in doubt, a repetition tries
- * the next one. */
+ * osm_trap_rcv.c does the same. An unknown LID gets no key: any program may have sent from there,
+ * and the key could be that of all ports. While the key is in doubt, a repetition tries the next
+ * possible key. */
 static uint64_t repress_key(const struct trap *trap)
 {
 	return trap->sender ? agent_m_key(trap->sender->agent, !trap->fresh) : 0;

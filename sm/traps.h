@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Traps that agents send to the manager: each one is repressed, its sender is checked, and a MASTER
- * acts on it. Loop thread only.
+ * Traps that agents send to the manager: each trap is repressed, its sender is checked, and a
+ * MASTER acts on it. Loop thread only.
  */
 #ifndef SM_TRAPS_H
 #define SM_TRAPS_H
 
 #include "sm/context.h"
 
-/* Of one port so many traps are told to subscribers at once, and one more in each interval. */
+/* Limits of the traps of a port that are reported to subscribers: so many at once, and a further
+ * trap in each interval. */
 enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
 
 /* Prepares the limits of log lines and of reads that traps cause. */

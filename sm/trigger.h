@@ -47,8 +47,8 @@ void trigger_init(struct trigger *trigger, struct loop *loop, loop_fn *fn, void 
 /* Drops all requests. */
 void trigger_done(struct trigger *trigger);
 
-/* Requests a light sweep. All requests until trigger_take() are merged; reason is that of the
- * first one, copied. */
+/* Requests a light sweep. All requests until trigger_take() are merged; the reason of the first
+ * request counts; it is copied. */
 void trigger_light(struct trigger *trigger, const char *reason);
 /* Requests a heavy sweep, which reads everything. */
 void trigger_heavy(struct trigger *trigger, const char *reason);

@@ -382,7 +382,7 @@ struct listing {			 /* lists on their way to a client, one after the other */
 	struct control_request *request; /* until there is a snapshot */
 	struct snapshot_waiter snapshot_wait;
 	struct snapshot *snapshot;
-	const struct list_kind *kind; /* ended by one without a member */
+	const struct list_kind *kind; /* the last row has no member */
 	uint32_t place;
 };
 
@@ -437,7 +437,7 @@ static void list_out(struct sm *sm, struct control_request *request, const struc
 			      peers_role(sm->peers) != SM_MASTER, list_from, listing);
 }
 
-/* node list: switches, then the adapters and routers, each once whatever its ports */
+/* node list: switches, then the adapters and routers, each of them once for all of its ports */
 
 static bool lower_port_is_listed(const struct snapshot *snapshot, const struct snap_end *end)
 {
@@ -519,7 +519,8 @@ static void link_state_row(const struct port_facts *facts, struct buffer *out)
 	row_integer(out, "mtu", mtu_bytes(info->neighbor_mtu));
 }
 
-/* Which switch a slot of the links belongs to: the last one that begins at or before it. */
+/* The switch to which a slot of the links belongs: the last switch whose first slot is not
+ * higher. */
 static uint32_t switch_of_slot(const struct snapshot *snapshot, uint32_t slot)
 {
 	uint32_t low = 0, high = snapshot->num_switches;

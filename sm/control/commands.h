@@ -12,10 +12,10 @@
 
 /* Requests that wait, of the commands that take time. */
 struct sm_commands {
-	struct list partition_changes;		 /* partition.c: not durable, or not written yet */
-	struct list port_changes;		 /* port.c: not durable yet */
-	struct list judgements;			 /* judge.c: the first one is being computed */
-	struct list dumps;			 /* route.c: under way */
+	struct list partition_changes; /* partition.c: not durable, or not written yet */
+	struct list port_changes;      /* port.c: not durable yet */
+	struct list judgements;	       /* judge.c: the first judgement is being computed */
+	struct list dumps;	       /* route.c: under way */
 	struct partition_check *partition_check; /* partition_check.c */
 	struct ha_commands *ha;			 /* ha.c */
 };
@@ -75,14 +75,16 @@ void wait_for_sweep(struct sm *sm, struct control_request *request);
 void wait_for_engines(struct sm *sm, struct control_request *request);
 
 /* Whether this manager is MASTER and has a view of the fabric; if not, ends the request with an
- * error. what: the objects that the command changes, in the plural, as in "partitions". */
+ * error. The parameter what has the objects that the command changes, in the plural, as in
+ * "partitions". */
 bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);
 
 /* The member "port" of a request, a number or its text, from 0 to PORT_MAX. -1: missing or
  * invalid. */
 int port_argument(const json_t *args);
 
-/* What node list shows of the node at a place (fabric/named.h), in an object that is open. */
+/* Adds the members of a row of node list to an open object: for the node at a place
+ * (fabric/named.h). */
 void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer *out);
 
 /* One end of a cable: a node, its port, its LID. */

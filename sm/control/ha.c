@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The commands by which a MASTER hands over, and sends control packets to other managers (chapter
- * 14.4.1): DISABLE and STANDBY set a manager to NOTACTIVE and back, DISCOVER makes a standby look
- * again. A handover happens in a sweep, after the survey of all managers and before the sweep
- * writes anything. One command runs at a time. Loop thread only.
+ * 14.4.1). DISABLE sets a manager to NOTACTIVE, STANDBY sets it back, and DISCOVER makes a standby
+ * discover again. A handover happens in a sweep, after the survey of all managers and before the
+ * sweep writes anything. One command runs at a time. Loop thread only.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -239,12 +239,12 @@ static void command_handover(void *ctx, struct control_request *request, const j
 
 /* Control packets: reads the state, sends the packet, and reads the state again. */
 
-static void told(void *owner, void *subject, const struct smp_request *request,
-		 const struct smp_answer *ha_command_answer);
+static void control_packet_answered(void *owner, void *subject, const struct smp_request *request,
+				    const struct smp_answer *answer);
 
 static void ha_command_send(struct ha_commands *ha, uint8_t method, uint32_t control)
 {
-	if (!peers_request(ha->sm->peers, ha->guid, method, control, told, ha))
+	if (!peers_request(ha->sm->peers, ha->guid, method, control, control_packet_answered, ha))
 		ha_command_fail(ha, "no port with GUID 0x%016" PRIx64 " found", ha->guid);
 }
 
@@ -267,9 +267,9 @@ static void ha_command_refused(struct ha_commands *ha, int error, uint16_t statu
 		ha_command_fail(ha, "0x%016" PRIx64 " refuses (status 0x%04x)", ha->guid, status);
 }
 
-/* An order that was obeyed, and whose answer was lost, is refused when it is repeated, as OpenSM
- * does (osm_sm_state_mgr_check_legality): so what the other shows decides. Where it shows neither,
- * for a DISCOVERING soon is a STANDBY again, it is ordered once more. */
+/* A repeated control packet is refused if the first was obeyed and only its answer was lost, as in
+ * OpenSM (osm_sm_state_mgr_check_legality). So the state of the other manager decides. In another
+ * state the packet is sent again: a DISCOVERING manager may have become STANDBY in the meantime. */
 static void got_state(struct ha_commands *ha, const struct sm_info *info)
 {
 	bool open = role_next(info->state, ha->order->event) != info->state;
@@ -297,8 +297,8 @@ static void got_no_state(struct ha_commands *ha, const struct smp_answer *answer
 		ha_command_refused(ha, answer->error, answer->status);
 }
 
-static void told(void *owner, void *subject, const struct smp_request *request,
-		 const struct smp_answer *answer)
+static void control_packet_answered(void *owner, void *subject, const struct smp_request *request,
+				    const struct smp_answer *answer)
 {
 	struct ha_commands *ha = owner;
 	struct sm_info info;

@@ -23,7 +23,7 @@ enum {
 	SHIFTS_MAX = 512,
 	DRAWS = 100,
 	SEED = 1,
-	ISLANDS_MAX = 8, /* that are described */
+	ISLANDS_MAX = 8, /* islands that are shown */
 };
 
 /* The figures of one set of tables. */
@@ -44,10 +44,10 @@ struct judgement {
 	unsigned step;
 	struct snapshot_waiter snapshot_wait;
 	struct snapshot *snapshot; /* NULL: still waiting for it */
-	struct routes *found;	   /* what the switches hold */
-	struct lft_have **have;	   /* by switch: NULL where found has its row from the beginning */
-	lid_t *top;		   /* of these: LinearFDBTop */
-	uint64_t unknown;	   /* blocks of which it is not known what they hold */
+	struct routes *found;	   /* the tables that the switches hold */
+	struct lft_have **have;	   /* by switch: NULL if found had its row from the beginning */
+	lid_t *top;		   /* LinearFDBTop of the switches in have */
+	uint64_t unknown;	   /* blocks with unknown content */
 	uint32_t *island;	   /* by switch */
 	struct route_report report;
 	struct credit_report credit;
@@ -71,7 +71,7 @@ struct judge {
 
 /* Steps; each runs inside a job */
 
-/* What a switch holds that is being written to. */
+/* The row of a switch with Sets under way. */
 static struct lft *lft_known_row(const struct lft_have *have, lid_t top, lid_t lid_top,
 				 uint64_t *unknown)
 {
@@ -136,7 +136,7 @@ static void random_now(struct judgement *j)
 		       &j->now.bisection);
 }
 
-/* The same of the plan, and what it would cost; if there is one. */
+/* The same for the planned routes, if there are any, and the cost of the change. */
 
 static void all_to_all_planned(struct judgement *j)
 {
@@ -170,7 +170,8 @@ static void count_churn(struct judgement *j)
 		route_churn(j->snapshot, j->found, j->plan.routes, j->pool, &j->churn);
 }
 
-/* Engines that promise no credit loops were looked at by the chain; others are here. */
+/* The chain has already checked engines that promise no credit loops. The other engines are checked
+ * here. */
 static void judgement_check_plan(struct judgement *j)
 {
 	j->planned_some = j->plan.routes;
@@ -178,7 +179,8 @@ static void judgement_check_plan(struct judgement *j)
 		credit_check(j->snapshot, j->plan.routes, j->pool, &j->plan.credit);
 }
 
-/* Nobody else has seen them, and to free so many rows takes longer than a turn of the loop may. */
+/* No other code has references to the planned routes, and to free so many rows takes too long for a
+ * turn of the loop. */
 static void drop_plan(struct judgement *j)
 {
 	routes_unref(j->plan.routes);
@@ -439,7 +441,8 @@ static void begin_step(struct judgement *j)
 	work_submit(j->sm->pool, &j->job);
 }
 
-/* The first one, if it has what it judges; else it begins when that comes. */
+/* Begins the first judgement, if it has its snapshot. Otherwise it begins when the snapshot is
+ * complete. */
 static void begin_first(struct sm *sm)
 {
 	struct judgement *j = container_of(sm->commands->judgements.next, struct judgement, link);
@@ -466,7 +469,8 @@ static void step_done(struct work_job *job)
 		begin_first(sm);
 }
 
-/* Rows of switches to which nothing is being written are shared; of others the job makes them. */
+/* Rows of switches without Sets under way are shared. The job makes the rows of the other
+ * switches. */
 static void judgement_take_tables(struct judgement *j, const struct fabric *fabric)
 {
 	for (uint32_t s = 0; s < j->snapshot->num_switches; s++) {

@@ -50,7 +50,7 @@ static const char *const status_names[] = {
 	[PKEYS_NO_ROOM] = "no room",
 };
 
-/* What is said of one port */
+/* Rows of ports */
 
 static const char *membership_name(uint8_t membership)
 {
@@ -75,7 +75,7 @@ static const char *status_name(const struct sm *sm, struct port *port, pkey_t p_
 	return port ? status_names[program_pkeys_status(sm->program, port, p_key)] : "absent";
 }
 
-/* What makes a member of this port, or alias. */
+/* The origin of the membership of this port or alias. */
 static const char *membership_source(struct sm *sm, guid_t guid, pkey_t p_key)
 {
 	struct policy *policy = &sm->policy;
@@ -242,7 +242,7 @@ static void change_is_late(void *arg)
 	partition_change_answer(arg);
 }
 
-/* Takes over guids: the ports that are waited for. */
+/* Answers when these ports have their P_Keys. Takes over guids. */
 static void answer_later(struct sm *sm, struct control_request *request, pkey_t p_key,
 			 guid_t *guids, size_t count)
 {
@@ -343,7 +343,8 @@ static bool take_options(struct control_request *request, const json_t *args,
 
 /* add, remove */
 
-/* They may be there before their partition: of the default one, or of one that a file defined. */
+/* Members may exist without a partition defined at run time: of the default partition, or of a
+ * partition of the file. */
 static guid_t *members_at_run_time(const struct sm *sm, pkey_t p_key, size_t *count)
 {
 	const struct partition_member_entry key = {.p_key = p_key}, *member;

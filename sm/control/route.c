@@ -73,7 +73,7 @@ static int route_walk(struct route_walk_out *out, uint32_t src, uint32_t dst)
 	return hops < 0 ? hops : 0;
 }
 
-/* The SL that was asked for, or the one of this path; -1: no SL. */
+/* The requested SL, or the SL of this path; -1: invalid. */
 static int sl_of(const struct snapshot *snapshot, const struct routes *routes, const char *text,
 		 uint32_t src, uint32_t dst)
 {
@@ -261,7 +261,7 @@ static void dump_group(const struct mft *mft, unsigned num_ports, lid_t mlid, FI
 		fputc('\n', stream);
 }
 
-/* What the switch should hold, a line for each MLID. */
+/* Dumps the multicast table that the switch should hold, a line for each MLID. */
 static void dump_groups(struct dumping *dumping, FILE *stream)
 {
 	guid_t guid = dumping->view->topology->switches[dumping->sw++].guid;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Discovery: reads agents and fills the live model. There are three kinds of pass:
- *   heavy     begins at our own port and verifies every cable and every port;
+ *   heavy     begins at our own port and verifies every cable and every port.
  *   light     reads SwitchInfo of each switch, continues where PortStateChange is set, and reads
- *             the targets;
+ *             the targets.
  *   targeted  begins at the targets, and continues where a port came up or bounced.
  * A cable is probed from one end only, because the answer to NodeInfo names the port at the far
  * end. Discovery only reads, with one exception: a MASTER clears PortStateChange before it reads
@@ -44,8 +44,8 @@ void discover_free(struct discover *discover);
  * model is not changed. */
 void discover_start(struct discover *discover, enum discover_kind kind, bool may_write,
 		    loop_fn *done, void *arg);
-/* Adds a target for the next light or targeted pass; unknown GUIDs are ignored. what: enum
- * discover_look. */
+/* Adds a target for the next light or targeted pass, with bits of enum discover_look. Unknown GUIDs
+ * are ignored. */
 void discover_add(struct discover *discover, guid_t guid, uint8_t what);
 /* Lets the pass end without waiting for agents that were silent before. Harmless between
  * passes. */

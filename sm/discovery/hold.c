@@ -134,7 +134,7 @@ static void babbles(struct hold *hold, struct port *port, uint16_t number)
 		    number, acts[policy].text);
 }
 
-/* Whether the error traps are confirmed: since the last trap the port has answered a read on its
+/* Whether the error traps are confirmed. Since the last trap the port has answered a read on its
  * directed route, its link is up, and it has the LID that sent the traps. */
 static bool is_confirmed(const struct port *port)
 {

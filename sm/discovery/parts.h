@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Interfaces between the files of a pass: discover.c begins and ends it, wait.c decides how long it
- * waits for answers, read.c reads nodes, probe.c probes the far ends of cables, far_end.c evaluates
- * the answers of probes, and tidy.c updates the model at the end. Private to these files.
+ * Interfaces between the files of a pass. discover.c begins and ends it, and wait.c decides how
+ * long it waits for answers. read.c reads nodes, probe.c probes the far ends of cables, and
+ * far_end.c evaluates the answers of probes. tidy.c updates the model at the end. Private to these
+ * files.
  */
 #ifndef SM_DISCOVERY_PARTS_H
 #define SM_DISCOVERY_PARTS_H

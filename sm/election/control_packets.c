@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Control packets of other managers (chapter 14.4.1). They contain no proof of their sender. So
- * each check concerns a value that a forger would have to know: the SM_Key, the GUID of a manager
- * with the right role, and the LID or the route of its port. An honest manager that this manager
- * has not found yet is refused, and offers again after the next survey.
+ * each check concerns a value that a forger would have to know. These are the SM_Key, the GUID of a
+ * manager with the right role, and the LID or the route of its port. An honest manager that this
+ * manager has not found yet is refused, and offers again after the next survey.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -173,7 +173,7 @@ static enum mad_status take_acknowledge(struct peers *peers, const struct sm_inf
 }
 
 /* The data of a STANDBY is as old as its last survey, so a port that appeared or moved since is
- * unknown. Of such ports only the one with the LID of the polled master is accepted. */
+ * unknown. The only unknown port that is accepted has the LID of the polled master. */
 static bool is_believed(const struct peers *peers, const struct sm_info *sender, lid_t from,
 			guid_t from_guid)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The managers of a survey are kept until the next one, some seconds later. In between a STANDBY
+ * The managers of a survey are kept until the next survey, some seconds later. In between a STANDBY
  * polls its master, and a MASTER polls all other managers (sm/election/poll.h): so it notices at
  * once if two subnets were joined. A STANDBY makes no surveys: its data about other standbys is as
  * old as its last survey.
@@ -633,16 +633,17 @@ int peers_start(struct peers *peers)
 	return peers->options->standby_only ? 0 : transport_set_issm(peers->transport, true);
 }
 
-static void nobody_waits(void *arg, const struct txn_result *result)
+static void handover_unanswered(void *arg, const struct txn_result *result)
 {
 	(void)arg;
 	(void)result;
 }
 
-/* No answer is processed any more. A manager that misses this packet finds out by polling. */
+/* Sends a HANDOVER to the next manager in rank. The answer is not processed. If the packet is lost,
+ * that manager detects by polling that its master is gone. */
 static void leave_to_successor(struct peers *peers)
 {
-	static const struct sm_info nobody = {.guid = UINT64_MAX};
+	static const struct sm_info lowest = {.guid = UINT64_MAX};
 	const struct poll *handover_target = NULL;
 	const struct port *port;
 	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
@@ -653,7 +654,7 @@ static void leave_to_successor(struct peers *peers)
 
 		if (peer->lid && peer->info.state == SM_STANDBY &&
 		    role_outranks(&peer->info,
-				  handover_target ? &handover_target->peer.info : &nobody))
+				  handover_target ? &handover_target->peer.info : &lowest))
 			handover_target = peers->watched[i];
 	}
 	if (!handover_target)
@@ -664,7 +665,7 @@ static void leave_to_successor(struct peers *peers)
 	subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_HANDOVER,
 		   port ? agent_m_key(port_agent(port), 0) : 0, NULL, data);
 	txn_start(peers->txns, &to, mad, sizeof(mad), peers->options->poll_interval_ms,
-		  nobody_waits, peers);
+		  handover_unanswered, peers);
 }
 
 void peers_stop(struct peers *peers)
@@ -706,7 +707,7 @@ void peers_free(struct peers *peers)
 		return;
 	poll_end(&peers->poll);
 	watch_ends(peers);
-	txn_cancel(peers->txns, nobody_waits, peers);
+	txn_cancel(peers->txns, handover_unanswered, peers);
 	slices_cancel(&peers->asking);
 	loop_defer_cancel(&peers->surveyed);
 	free(peers->list);

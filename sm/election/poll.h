@@ -44,8 +44,7 @@ struct poll {
 	unsigned missed;   /* intervals in a row */
 	unsigned attempts; /* within this interval */
 	unsigned answers;
-	unsigned key_turn; /* index of the M_Key for the request: the one to which the port responds
-			    */
+	unsigned key_turn; /* index of the M_Key for the request: rises with each lost interval */
 	bool under_way, doubted;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The rules in order; the first that is broken is told. */
+/* Checks the rules in their order, and logs the first violated rule: sm/election/trust.h. */
 #include "sm/election/trust.h"
 
 #include <inttypes.h>
@@ -23,7 +23,8 @@ static bool trust_is_allowed(const struct sm_options *options, guid_t guid)
 	return !list[0];
 }
 
-/* Get(SMInfo) is answered with the key, or with none, by those who do not show it. */
+/* An SM_Key of 0 is accepted, because some managers do not show their key in the answer to
+ * Get(SMInfo). */
 static enum trust_why trust_verdict(const struct trust *trust, guid_t guid,
 				    const struct sm_info *info)
 {

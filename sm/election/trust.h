@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which subnet managers are accepted. A manager with another SM_Key, outside the list
- * allowed_sm_guids, or with an impossible SMInfo is refused: it takes no part in the election,
- * gets no handover, and its control packets are refused. Each refusal is logged once. SMInfo is
- * not signed, and the SM_Key travels in clear text. So if the sending port is known, its GUID must
- * be in the list, whatever GUID the SMInfo contains. Called by sm/election/peers.c and
+ * Which subnet managers are accepted. A manager is refused if its SM_Key differs, if it is not in
+ * the list allowed_sm_guids, or if its SMInfo is impossible. It then takes no part in the election,
+ * gets no handover, and its control packets are refused. Each refusal is logged once. SMInfo is not
+ * signed, and the SM_Key travels in clear text. So if the sending port is known, the GUID of that
+ * port must be in the list, and not only the GUID in the SMInfo. Called by sm/election/peers.c and
  * control_packets.c. Loop thread only.
  */
 #ifndef SM_ELECTION_TRUST_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Keys by policy and by record (sm/partition/m_keys.h). A derived key is the first 64 bits of
- * HMAC-SHA-256 over a label and the GUID of the port, so that every manager with the secret can
- * compute it, also without a store. The first secret gives keys; the others were used before and
- * are tried.
+ * HMAC-SHA-256 over a label and the GUID of the port. So every manager with the secret can compute
+ * it, also without a store. Keys are derived from the first secret; the keys of the other, earlier
+ * secrets are tried.
  *
  * The key of an unknown device behind a cable is found by trying. The key of the last known port
  * there comes first. If each port has its own key, those of missing ports follow, because cables
@@ -41,7 +41,8 @@ static uint64_t derive(const uint8_t secret[SM_SECRET_SIZE], guid_t guid)
 	return key ? key : 1; /* 0 is no key */
 }
 
-/* The present one for number 0, then earlier ones; 0: there is none. */
+/* The key of the policy: number 0 is the present key, higher numbers are earlier keys. Returns 0 if
+ * there is none. */
 static uint64_t policy_key(const struct sm_options *options, guid_t guid, unsigned number)
 {
 	if (options->m_key_mode == M_KEY_NONE)
@@ -262,8 +263,9 @@ void keys_done(struct keys *keys)
 
 /* Violations */
 
-/* Back along the ports by which the SMP came in: byte i of the path is that of the i-th node on the
- * way, and some agents leave out the last. NULL: it leads nowhere. */
+/* Follows the return path of the SMP back to its sender. Byte i is the port by which the SMP
+ * entered the i-th node on its way. Some agents omit the last byte. NULL: the path leads
+ * nowhere. */
 static const struct port *walk_back(const struct port *end, const struct notice_bad_m_key *bad)
 {
 	const struct node *node = end->node;
@@ -304,7 +306,8 @@ static const struct port *find_offender(const struct keys *keys, const struct po
 	return walk_back(port, bad);
 }
 
-/* Its place in the table; when that is full the one with the fewest makes room. */
+/* The entry of this sender. If the table is full, the sender with the fewest violations is
+ * replaced. */
 static struct offender *offender_of(struct keys *keys, guid_t guid)
 {
 	struct offender *least = &keys->offenders[0];

@@ -7,7 +7,7 @@
  * here, in a walk that a sweep of a MASTER begins after a change.
  *
  * While a key is being changed, the former key is kept and tried, until the port has shown the new
- * one. An absent port keeps its record, as it keeps its LID.
+ * key. An absent port keeps its record, as it keeps its LID.
  *
  * Wrong keys are counted for their sender, and logged without the key. Loop thread only.
  */
@@ -45,12 +45,11 @@ struct keys {
 	loop_fn *done;
 	void *done_arg;
 	uint64_t topology;
-	bool walked;	    /* with the options as they are */
-	unsigned recorded;  /* of what the walk changed: it must be durable first */
-	unsigned unsettled; /* ports that have not shown the key that they should: looked at again
-			     */
+	bool walked;	    /* with the present options */
+	unsigned recorded;  /* records that the walk changed: they must be durable first */
+	unsigned unsettled; /* ports that have not shown their key yet: checked again later */
 	unsigned changing;  /* ports that may hold an earlier key */
-	unsigned protected; /* ports that hold the key that they should */
+	unsigned protected; /* ports that hold the right key */
 	struct offender offenders[OFFENDERS_MAX];
 	unsigned num_offenders;
 	uint64_t violations;	 /* all, */

@@ -240,7 +240,7 @@ static struct port_keys take_keys(struct policy *policy, const struct policy_fil
 	return out;
 }
 
-/* The first alias of this port, from this one on, that counts. */
+/* The first alias, from this alias on, that is granted; NULL: none. */
 static const struct alias_entry *granted(const struct policy *policy,
 					 const struct alias_entry *alias)
 {
@@ -493,7 +493,7 @@ static void tell_groups(const struct policy *policy)
 
 /* Changes */
 
-/* Notifies the writer of P_Keys, and the keepers of the port's registrations. */
+/* Notifies the code that writes P_Keys, and the SA, which holds the registrations of the port. */
 static void look_at(struct policy *policy, guid_t port_guid)
 {
 	struct port *port = map_get(&policy->fabric->ports, port_guid);

@@ -40,7 +40,7 @@ static void keep_file(struct policy *policy)
 		partition_kept_clear(policy->registry);
 }
 
-/* What the master's file says, for those that follow it; a setting, too. */
+/* The digest of the file of the master, for its standbys. It is stored as a setting. */
 
 #define DIGEST "partition digest"
 
@@ -61,7 +61,7 @@ bool policy_is_unlike(const struct policy *policy)
 	       strcmp(theirs, guid_text(policy->digest, text)) != 0;
 }
 
-/* Two files that differ show when the standby takes over, by P_Keys that are given and taken. */
+/* If the files differ, a failover would change the P_Keys of ports. */
 static void compare_digests(struct policy *policy)
 {
 	const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
@@ -88,7 +88,8 @@ void policy_put_file(struct policy *policy, struct partitions *partitions)
 	policy->digest = partitions_digest(partitions);
 }
 
-/* The kept text is in force, or what is kept is no good. True: another one than before. */
+/* Puts the kept text of the file in force; none if it is invalid. Returns true if it differs from
+ * the text before. */
 static bool take_kept(struct policy *policy)
 {
 	const char *mark = partition_kept_mark(policy->registry);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One stage over the end ports, and a line in the log: sm/partition/unmanaged_pkeys.h. */
+/* A walk over the end ports in one stage, and a line in the log: sm/partition/unmanaged_pkeys.h. */
 #include "sm/partition/unmanaged_pkeys.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 
-/* What an open subnet takes away: all but full membership of the default partition. */
+/* Finds the P_Keys that weftd removes without partitions: all except full membership of the default
+ * partition. */
 static unsigned find_unmanaged(const struct pkey_list *list, pkey_t *found)
 {
 	unsigned count = 0;
@@ -67,7 +68,7 @@ static void counted(void *arg)
 	struct unmanaged_pkeys *unmanaged = arg;
 	const char *former = policy_former_file(unmanaged->policy);
 
-	if (!is_first_bring_up(unmanaged)) /* somebody has defined partitions meanwhile */
+	if (!is_first_bring_up(unmanaged)) /* partitions were defined in the meantime */
 		unmanaged->ports = unmanaged->keys = 0;
 	unmanaged->told = true;
 	if (unmanaged->ports)

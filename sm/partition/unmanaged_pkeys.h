@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * P_Keys that are not in the configuration, and that weftd removes. If there is neither a
- * partition file nor a definition at run time, all ports are full members of the default partition
- * only, so the first bring-up of a MASTER removes all other P_Keys. Before that, a walk over all
- * ports counts them here, logs them, and weftctl status continues to show the number. Their origin
- * is not known: another manager, or a file that the configuration of weftd no longer names. Called
- * by sm/sweep.c before anything is written, and by sm/control/partition.c. Loop thread only.
+ * P_Keys that are not in the configuration, and that weftd removes. If there is neither a partition
+ * file nor a definition at run time, all ports are full members of the default partition only. So
+ * the first bring-up of a MASTER removes all other P_Keys. Before that, a walk over all ports
+ * counts them here, logs them, and weftctl status continues to show the number. Their origin is not
+ * known: another manager, or a file that the configuration of weftd no longer names. Called by
+ * sm/sweep.c before anything is written, and by sm/control/partition.c. Loop thread only.
  */
 #ifndef SM_PARTITION_UNMANAGED_PKEYS_H
 #define SM_PARTITION_UNMANAGED_PKEYS_H
@@ -20,9 +20,9 @@ struct unmanaged_pkeys {
 	struct slices walk;
 	loop_fn *done;
 	void *done_arg;
-	unsigned ports, keys; /* that held such P_Keys, and how many different ones */
+	unsigned ports, keys; /* ports with such P_Keys, and the number of different P_Keys */
 	bool told;	      /* since this manager became MASTER; sm.c clears it */
-	/* While it walks: which keys were seen, and what the first such port holds. */
+	/* During the walk: the keys found so far, and the keys of the first such port as text. */
 	uint64_t seen[(UINT16_MAX + 1) / 64];
 	char example[PKEYS_TEXT + NODE_DESC_SIZE + 32];
 };

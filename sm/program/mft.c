@@ -4,10 +4,10 @@
  * fabric/mft.h has the known content of each entry. A multicast packet in a loop circulates without
  * end and fills the fabric. So after every single Set(), the cables that an MLID may use must form
  * a forest:
- *   - within one tree, no order of Sets can close a loop. The order loses the fewest packets: a
+ *   - Within one tree, no order of Sets can close a loop. The order loses the fewest packets: a
  *     switch forwards into a branch when the branch is complete, and a branch that ends is cut at
- *     its top first;
- *   - where a tree moves (MLIDs that are marked careful), a port is added only if its cable
+ *     its top first.
+ *   - Where a tree moves (MLIDs that are marked careful), a port is added only if its cable
  *     connects parts that are not connected yet. So old entries are removed first, and the entries
  *     that wait for this are written after the acknowledgement. A switch that is silent and was
  *     never read counts as forwarding to all ports.

@@ -13,7 +13,7 @@
  * checked in turn. Cables of a switch that has reported changes since it was read count as unknown,
  * and a sweep of that switch follows.
  *
- * Lossless order is a stricter rule, kept as long as possible: an entry that replaces a working
+ * Lossless order is a stricter rule, kept as long as possible. An entry that replaces a working
  * entry is written when every later switch on the new route holds its new entry. New routes have no
  * loops, so for each LID there is always a next switch.
  */
@@ -54,8 +54,8 @@ static lid_t top_of(const struct node *node)
 		       : top;
 }
 
-/* Whether the far end of a port is unknown: it was not found, the read of one end failed, or one
- * of its switches has reported changed links since it was read. */
+/* Whether the far end of a port is known: it was found, both ends were read, and neither switch has
+ * reported changed links since. */
 static bool is_known_cable(const struct port *port)
 {
 	const struct port *peer = port->peer;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Interfaces between the files of programming: program.c controls runs, ports.c writes ports,
+ * Interfaces between the files of programming. program.c controls runs, ports.c writes ports,
  * switch.c SwitchInfo and forwarding tables, mft.c multicast tables, pkeys.c P_Keys. order.c
- * decides which Sets are safe now, verify.c checks the identity of a switch before Sets, refused.c
- * pauses Sets to switches that refuse their tables, reregister.c paces notifications of hosts,
- * fdr10.c enables that speed, cached_lft.c and cached_mft.c check tables of the table cache.
+ * decides which Sets are safe now, verify.c checks the identity of a switch before Sets. refused.c
+ * pauses Sets to switches that refuse their tables, and reregister.c paces notifications of hosts.
+ * fdr10.c enables that speed. cached.c checks tables of the table cache.
  * Private to these files.
  */
 #ifndef SM_PROGRAM_PARTS_H
@@ -22,7 +22,7 @@ enum { PACKET_LIFE_US = 10000 };
 /* Delay before a port state that lags behind the answer to its Set() is read again. */
 enum { STATE_LAG_US = 25000 };
 
-/* The means of a run. It takes the next one when it makes no progress. */
+/* The means of a run. A run without progress continues with the next means. */
 enum effort {
 	WHOLE_BLOCKS, /* write a block only if all its entries may be written */
 	PIECEMEAL,    /* write single entries, because blocks wait for each other in a circle */
@@ -88,8 +88,8 @@ void program_look_at(struct program *program, struct port *port);
 bool program_is_logged(struct program *program, uint32_t *failure, const char *what);
 /* A switch reported changed links: no new routes use it until it has been read. */
 void program_note_switch(struct program *program, struct node *node);
-/* The fabric differs from what was read. The run sends nothing more, not even what is queued at a
- * gate of the window. All tables count as unread, and a heavy sweep follows. */
+/* The fabric differs from the model. The run sends nothing more, not even what is queued at a gate
+ * of the window. All tables count as unread, and a heavy sweep follows. */
 void program_not_as_read(struct program *program);
 /* An answer shows this state of a port. A link that was down in between is a change. */
 void program_note_state(struct program *program, const struct port *port, uint8_t state);
@@ -206,8 +206,8 @@ bool verify_request(struct program *program, struct node *node, struct smp_reque
 /* Whether the switch is verified. Otherwise the request is sent in its turn, and its answer
  * wakes the objects that wait for the switch. */
 bool verify_switch(struct program *program, struct node *node);
-/* Whether Sets to a switch must use its verified route, and are not repeated before another
- * check: the switch forwards, or there was a change since the begin of the sweep. */
+/* Whether Sets to a switch must use its verified route, and are not repeated before another check.
+ * This is so if the switch forwards, or if there was a change since the begin of the sweep. */
 bool verify_is_needed(const struct program *program, const struct node *node);
 /* Builds a request for SwitchInfo or a block of a table, on the verified route. A Get() has one
  * attempt, because the block of another switch is of no use. An unanswered Set() is repeated on its

@@ -144,13 +144,13 @@ static const char *state_name(uint8_t state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-/* The answer to a Set() of PortState need not show the new state, so the state is read before
- * the port counts as failed. Linux's driver qib answers with the state of the last interrupt, and
+/* The answer to a Set() of PortState need not show the new state, so the state is read before the
+ * port counts as failed. Linux's driver qib answers with the state of the last interrupt, and
  * ignores a transition that takes more than 10 ms (qib_mad.c, subn_set_portinfo(); qib_driver.c,
- * qib_set_linkstate()). OpenSM continues to ACTIVE whatever the answer to ARMED showed
- * (osm_state_mgr.c, do_sweep()). A port that refused a state may have it already: the answer to the
- * last Set() was lost, or the first packet of its neighbour made it ACTIVE. Some devices refuse a
- * transition to their present state. The state is read once. */
+ * qib_set_linkstate()). OpenSM continues to ACTIVE after any answer to ARMED (osm_state_mgr.c,
+ * do_sweep()). A port that refused a state may have it already: the answer to the last Set() was
+ * lost, or the first packet of its neighbour made it ACTIVE. Some devices refuse a transition to
+ * their present state. The state is read once. */
 static void note_state_read(struct program *program, struct port *port, uint8_t before)
 {
 	uint8_t now = port_state_of(port);

@@ -4,11 +4,11 @@
  * they have. There are no steps that all devices must finish. Each port and each switch continues
  * when the acknowledgements that it waits for have come, and a silent device delays only those that
  * depend on it.
- *   - both ends of a cable are ARMED before either end is requested to go ACTIVE;
- *   - no Set() creates a forwarding loop (order.c);
- *   - table blocks are written before a LinearFDBTop that rises, and after a LinearFDBTop that
- *     falls;
- *   - a cable to an adapter goes ACTIVE when the tables on the routes between it and the manager
+ *   - Both ends of a cable are ARMED before either end is requested to go ACTIVE.
+ *   - No Set() creates a forwarding loop (order.c).
+ *   - Table blocks are written before a LinearFDBTop that rises, and after a LinearFDBTop that
+ *     falls.
+ *   - A cable to an adapter goes ACTIVE when the tables on the routes between it and the manager
  *     have been acknowledged.
  * Loop thread only.
  */
@@ -26,7 +26,7 @@ struct program_report {	       /* results of the runs of a sweep */
 	unsigned switches_set; /* switches that acknowledged them */
 	unsigned failed;       /* no answer, or refused */
 	unsigned not_active;   /* cabled ports that did not come up */
-	bool not_as_read;      /* the fabric differs from what was read: a heavy sweep is needed */
+	bool not_as_read;      /* the fabric differs from the model: a heavy sweep is needed */
 	/* Switches where ports changed before PortStateChange was cleared: node->sw->changed. */
 	unsigned changed;
 	unsigned cache_wrong; /* blocks that differed from the table cache */

@@ -4,10 +4,10 @@
  *
  * Entries are written in the order that order.c requires. They share blocks of 64, so blocks can
  * wait for each other in a circle although their entries do not. Then a block is written in parts:
- * first the entries that may be written now. If another manager wrote the table of a switch that
- * forwards, or before a restart, or if a Set() had no answer, the table is read first: most entries
- * are already right, and the order is kept for the others. A block above LinearFDBTop, or of a
- * switch without an ACTIVE port, does not forward and is written without a read.
+ * first the entries that may be written now. The table of a switch that forwards is read first if
+ * another manager wrote it, if it was written before a restart, or if a Set() had no answer. Most
+ * entries are then already right, and the order is kept for the others. A block above LinearFDBTop,
+ * or of a switch without an ACTIVE port, does not forward and is written without a read.
  *
  * A Set() can arrive after a later Set(), if it was repeated because of a late answer. So a block
  * does not get other content before its last Set() has expired.
@@ -192,7 +192,7 @@ struct block_plan {
 	uint8_t entries[LFT_BLOCK_LIDS];
 	unsigned now;	      /* entries that change */
 	unsigned waiting;     /* entries that have to wait */
-	struct node *blocker; /* the switch that one of them waits for */
+	struct node *blocker; /* the switch for which an entry waits */
 };
 
 /* An unknown block is planned only if the switch does not forward by it. */

@@ -38,11 +38,11 @@ bool port_link_mismatch(const struct sm_options *options, const struct port *por
 /*
  * Whether a link has to go through Down to change the MTU or the VLs of its adapter. A port accepts
  * them in INIT, and later only after a return to INIT (7.2.7; OpenSM's osm_lid_mgr.c). If so, want
- * gets both values. OpenSM does this on any link; weftd only where no host can use the link:
- *   - neither end is ACTIVE: another manager has ARMED it and got no further; or
- *   - the adapter has no LID or knows no manager, so that no packets can pass.
- * So a takeover never restarts a link in use. weftd restarts neither its own link, nor a port that
- * it has ARMED itself, because such a port refused the values in INIT, and no link twice.
+ * gets both values. OpenSM does this on any link. weftd does it only where no host can use the
+ * link, in two cases. - Neither end is ACTIVE: another manager has ARMED it and got no further. -
+ * The adapter has no LID or knows no manager, so that no packets can pass. So a takeover never
+ * restarts a link in use. weftd restarts neither its own link, nor a port that it has ARMED itself,
+ * because such a port refused the values in INIT, and no link twice.
  */
 bool port_link_restarts(const struct fabric *fabric, const struct sm_options *options,
 			const struct port *port, struct port_info *want);

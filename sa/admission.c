@@ -80,7 +80,7 @@ struct admission {
 	struct list states[ADMITTED_STATES]; /* all but ADMITTED_TURN */
 	uint64_t working_bytes;		     /* reserved for all answers in work */
 	bool large_is_working;
-	uint64_t sent_bytes, sent_us; /* estimate of what the kernel holds, and its time */
+	uint64_t sent_bytes, sent_us; /* estimate of the bytes in the kernel, and its time */
 	struct loop_deferred turn;
 	struct loop_timer retry;
 };
@@ -111,7 +111,7 @@ bool admission_owes(const struct admission *admission, lid_t base_lid)
 				ADMISSION_DEBT_US);
 }
 
-/* Charges a request; false if the port must wait with its next one. */
+/* Charges a request. Returns false if the next request of the port must wait. */
 static bool admission_has_share(struct admission *admission, lid_t base_lid, uint32_t rate)
 {
 	uint64_t *paid_us = &admission->accounts[base_lid].requests_us;

@@ -10,10 +10,10 @@
  * Places. The number of waiting requests is limited, in all and for each port. If there is no
  * place, the caller refuses the request before it changes anything.
  *
- * Shares. Each port has a share of time, and two accounts of how far it is ahead of its share: one
- * for its requests, and one for the cost to make and send the answers. A port that is too far ahead
- * waits, and waiting ports take turns. So a port that sends requests without end is served as fast
- * as other ports leave time, and delays none of them.
+ * Shares. Each port has a share of time, and two accounts that say how far it is ahead of its
+ * share. The first account is for its requests, the second for the cost of its answers. A port that
+ * is too far ahead waits, and waiting ports take turns. So a port that sends requests without end
+ * is served as fast as other ports leave time, and delays none of them.
  *
  * A port is identified by its base LID: with an LMC it has up to 128 LIDs, but one share. This file
  * uses addresses and bytes, not records. Used only by sa.c; loop thread only.

@@ -13,22 +13,22 @@
  * Set with its request (alias_GUID.c, aliasguid_query_handler()). After a status it would only
  * repeat the same block, and no virtual function of the block would come up. For a Delete, mlx4
  * uses only the status, and repeats the request only after an error. A virtual function leaves its
- * groups at about the same time, so a Delete of a GUID that is still a member is DENIED as a whole,
+ * groups at about the same time. So a Delete of a GUID that is still a member is DENIED as a whole,
  * as in OpenSM (del_guidinfo()). A DENIED request counts each GUID that it selects.
  *
  * A request is trusted for a GUID if it has an SA_Key that is not the default, or if alias_guids
  * allows the port this GUID. For any other request the rule depends on what its port may know. A
- * full member of the default partition can see every port, so a refusal reveals nothing: it may
+ * full member of the default partition can see every port, so a refusal reveals nothing. It may
  * have any GUID that belongs to no other port and is named in no partition. For other ports, each
  * GUID that the port does not have already is declined in the same way, whether it exists or not.
  *
  * A Set of 0 requests a GUID from the SM. Its first byte is 0x02 (locally administered) and the
  * rest a hash of the port and the place, so that a manager without records assigns the same GUIDs
  * again. Setting 0 again changes nothing. An alias that is a member of a multicast group cannot be
- * deleted. A Set of another GUID in its place ends these memberships: mlx4 has new random GUIDs
- * after each start of a hypervisor (mlx4_core's mlx4_set_random_admin_guid()), and a hypervisor
- * that crashed has left no group. An alias that was granted with the SA_Key is changed only by a
- * request with the SA_Key, and a grant of an administrator only by weftctl.
+ * deleted. A Set of another GUID in its place ends these memberships, because a hypervisor that
+ * crashed has left no group. mlx4 has new random GUIDs after each start of a hypervisor
+ * (mlx4_core's mlx4_set_random_admin_guid()). An alias that was granted with the SA_Key is changed
+ * only by a request with the SA_Key, and a grant of an administrator only by weftctl.
  *
  * A port may move an alias to another of its places. A trusted request takes an alias from another
  * port by the ranking of grants (store/alias.h), without waiting for the end of the grace. The

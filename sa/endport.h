@@ -45,10 +45,11 @@ bool endport_cable(const struct snapshot *snapshot, const struct endport *port, 
 /* Returns the PortInfo of a node's port; NULL if it was not read, or facts is NULL. */
 const struct port_info *facts_port_info(const struct node_facts *facts, uint8_t num);
 
-/* Returns a P_Key with which both ports can communicate (chapter 10.9.3: the low 15 bits are
- * equal and at least one port is a full member), as a's table holds it; 0 if there is none. The
- * default partition is preferred, then the order of a's table. A table that was not read means
- * no membership; for port 0 of a switch it means limited membership of the default partition. */
+/* Returns a P_Key with which both ports can communicate, as the table of a holds it; 0 if there is
+ * none. The low 15 bits must be equal, and at least one port must be a full member (chapter
+ * 10.9.3). The default partition is preferred, then the order of a's table. A table that was not
+ * read means no membership; for port 0 of a switch it means limited membership of the default
+ * partition. */
 pkey_t endports_share(const struct endport *a, const struct endport *b);
 /* The P_Key at this index of the port's table; the key of the default partition if the entry is
  * empty. */

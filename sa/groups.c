@@ -90,8 +90,9 @@ void groups_view(struct groups *groups, const struct snapshot *topology)
 	groups->mlid_max = (lid_t)(LID_MULTICAST_MIN + (least < MLIDS ? least : MLIDS) - 1);
 }
 
-/* o15-0.1.5: transient, with the signature 0xA01B, which only the SA may use with link-local
- * scope; the prefix of the subnet, which makes it unique with a wider scope; and a number. */
+/* Makes a transient MGID (o15-0.1.5). It contains the signature 0xA01B, which only the SA may use
+ * with link-local scope, the prefix of the subnet, and a number. The prefix makes it unique with a
+ * wider scope. */
 void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZE])
 {
 	be16_store(mgid, (uint16_t)(0xFF10 | scope));
@@ -102,7 +103,7 @@ void groups_make_mgid(struct groups *groups, uint8_t scope, uint8_t mgid[GID_SIZ
 	while (groups_find(groups, mgid));
 }
 
-/* True if the last one is dropped. */
+/* Drops at most most members. Returns true if none is left. */
 static bool drop_members(struct groups *groups, const uint8_t mgid[GID_SIZE], unsigned most)
 {
 	const struct member_entry *member;

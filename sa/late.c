@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rules for kinds of records that can conflict with present ones. The late record gives way,
- * because clients have already got the other one. The exception is a granted alias, which replaces
- * an alias without a grant, because a grant must not end unnoticed. A group may get another MLID
- * without loss: its members were notified to re-register when weftd started without its store, and
- * get the new MLID with their join.
+ * Rules for kinds of records that can conflict with present ones. The late record is dropped,
+ * because clients have already got the present record. The exception is a granted alias, which
+ * replaces an alias without a grant, because a grant must not end unnoticed. A group may get
+ * another MLID without loss: its members were notified to re-register when weftd started without
+ * its store, and get the new MLID with their join.
  */
 #include "sa/late.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Decides about records of a store that could be read only after the SA had started without it
- * (store/store.h). The records are consistent with each other, but may conflict with newer ones.
+ * (store/store.h). The records are consistent with each other, but may conflict with newer records.
  * The merge of the store calls it through sa.h for each record, groups before their members. Loop
  * thread only.
  */

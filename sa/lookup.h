@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Values that the SA computes from a view and needs often: the end port with a GUID, the P_Key that
+ * Values that the SA computes from a view and needs often. These are end ports by GUID, P_Keys that
  * two end ports share, and the lowest MTU and rate from an end port to a LID. The start of a job
  * requests millions of paths in one fabric, so each result is kept, if possible in one byte. A
  * value is computed when it is first needed, so a new view costs nothing at once. The values belong

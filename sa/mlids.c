@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * MLIDs in use: the number of groups of each MLID, a bit for each free MLID, and the first word of
- * these bits that may have a free one. Solicited-node groups with the same remainder are counted if
- * they have the MLID of the first one.
+ * these bits that may have a free one. Also, for each remainder of solicited-node groups, the
+ * number of groups that have the MLID of the first of them.
  */
 #include "sa/mlids.h"
 

@@ -4,8 +4,8 @@
  * which keeps the tables of switches short and depends only on the existing groups. sa/counts.c
  * reports the groups.
  *
- * Each IPv6 address of a host joins its own solicited-node group (ff12:601b:P_Key::1:ffXX:XXXX with
- * the last 24 bits of the address), so a large fabric has more such groups than switches have table
+ * Each IPv6 address of a host has its own solicited-node group, ff12:601b:P_Key::1:ffXX:XXXX with
+ * the last 24 bits of the address. So a large fabric has more such groups than switches have table
  * entries. They share MLIDs: within a partition and scope, all groups with the same remainder of
  * these bits have the same MLID. A host may then receive packets of other groups, which it drops by
  * the MGID. Loop thread only.

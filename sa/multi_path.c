@@ -3,10 +3,10 @@
  * MultiPathRecord (SubnAdmGetMulti): paths from a set of ports to another, as PathRecords. Called
  * by sa.c.
  *
- * The client wants paths that fail independently. So the first paths are between different ports
- * (the first source to the first destination, the second to the second), then along the other
- * diagonals, and then with the next LIDs of the same ports. NumbPath limits the number, PATHS_MAX
- * at most, as in OpenSM. IndependenceSelector changes nothing.
+ * The client wants paths that fail independently. So the first paths are between different ports:
+ * the first source to the first destination, the second to the second. Then the other diagonals
+ * follow, and then the next LIDs of the same ports. NumbPath limits the number, PATHS_MAX at most,
+ * as in OpenSM. IndependenceSelector changes nothing.
  *
  * Both counts are required and must not be 0, otherwise the status is INSUFFICIENT_COMPONENTS. A
  * GID of no port in this subnet, or of a group, is refused with INVALID_GID. The request may be

@@ -44,8 +44,8 @@ struct path {
 /* The SL of a path if the query has none. */
 enum { PATH_SL_DEFAULT = 0 };
 
-/* Whether a limit can be satisfied with at most this value; then the value becomes the one to
- * use. BEST and GREATER keep it, LESS gives the highest value below the limit, EXACTLY the
+/* Whether a limit can be satisfied with at most this value. If so, the argument becomes the value
+ * to use. BEST and GREATER keep it, LESS gives the highest value below the limit, EXACTLY the
  * limit. A life time may be longer than necessary. */
 bool path_limit_mtu(const struct path_limit *limit, uint8_t *mtu);
 bool path_limit_rate(const struct path_limit *limit, uint8_t *rate);
@@ -62,9 +62,9 @@ struct path_rule {
 };
 
 /*
- * Computes the path between two LIDs along the routes of the view. Returns 0, -EHOSTUNREACH if the
- * routes do not lead there, -EACCES if the ends do not share the P_Key (or any), or -ENOENT if the
- * path does not satisfy the query.
+ * Computes the path between two LIDs along the routes of the view. Returns 0 or an error.
+ * -EHOSTUNREACH: the routes do not lead there. -EACCES: the ends do not share the P_Key (or any).
+ * -ENOENT: the path does not satisfy the query.
  *
  * MTU and rate are the lowest of all links on the path and, if it exists, on the path back, because
  * a reversible path is used in both directions. A rate whose encoding is above rate_max is replaced

@@ -5,8 +5,8 @@
  * sides and in the order of the pairs. Loop thread only.
  *
  * LIDs. If an end has several LIDs (LMC), path number i goes from SLID base + i to DLID base + i,
- * modulo the number of LIDs of each end, so that two paths share few links. There are as many paths
- * as the end with more LIDs has. An end that was given by LID keeps it, and the other end starts at
+ * modulo the number of LIDs of each end. So two paths share few links. There are as many paths as
+ * the end with more LIDs has. An end that was given by LID keeps it, and the other end starts at
  * the same offset.
  *
  * Not evaluated: ServiceID, QoSClass, FlowLabel, HopLimit and TClass are returned as requested.

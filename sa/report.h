@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Reports: each notice is sent as a SubnAdmReport to every subscriber that it matches, until the
- * subscriber confirms it (13.4.11). Notices are traps from agents, and notices that the SA makes
- * from events and from the registry: a port appeared or disappeared (64, 65), a multicast group was
- * created or deleted (66, 67; sent when this is durable).
+ * subscriber confirms it (13.4.11). Notices are traps from agents, and notices of the SA. The SA
+ * makes them from events and from the registry. A port appeared or disappeared (64, 65), or a
+ * multicast group was created or deleted (66, 67; sent when this is durable).
  *
- * A subscription has one report in progress at a time; the number of all reports in progress is
- * limited to what kernels accept from a send-only agent. A subscription whose report timed out
- * continues in a lane for slow subscriptions. Each lane has its own places, and each port a share
- * of them (sa/report_lanes.h), so a port that never answers does not delay reports to other ports.
- * After several reports in a row without an answer the subscription ends. All notices are in one
- * log, in which each subscription has a position. If a subscription falls behind by more than the
- * log holds, it loses the oldest notices; this is counted. Made by sa.c; loop thread only.
+ * A subscription has one report in progress at a time. The number of all reports in progress is
+ * limited, because kernels limit the sends of a send-only agent. A subscription whose report timed
+ * out continues in a lane for slow subscriptions. Each lane has its own places, and each port a
+ * share of them (sa/report_lanes.h), so a port that never answers does not delay reports to other
+ * ports. After several reports in a row without an answer the subscription ends. All notices are in
+ * one log, in which each subscription has a position. If a subscription falls behind by more than
+ * the log holds, it loses the oldest notices; this is counted. Made by sa.c; loop thread only.
  */
 #ifndef SA_REPORT_H
 #define SA_REPORT_H

@@ -2,7 +2,7 @@
 /*
  * The places for reports in progress, and the subscriptions that wait for a place. There are two
  * lanes, each with a fixed number of places. Within a lane the ports take turns, and a port has at
- * most its share of the places, so a port with many subscriptions that never answer delays no other
+ * most its share of the places. So a port with many subscriptions that never answer delays no other
  * port. Used by report.c, which owns the items; loop thread only.
  */
 #ifndef SA_REPORT_LANES_H

@@ -30,9 +30,9 @@
 #include "store/registry.h"
 
 /* A larger table is refused with NO_RESOURCES as soon as its size is known, because the kernel
- * keeps the data until the client acknowledges it. If the first half knows the number of
- * records, a table may have TABLE_BYTES_LARGE (all forwarding tables of 11,664 hosts take 25
- * MB), but then only one such table is made at a time. */
+ * keeps the data until the client acknowledges it. If the first half knows the number of records, a
+ * table may have TABLE_BYTES_LARGE, but only one such table is made at a time. All forwarding
+ * tables of 11,664 hosts take 25 MB. */
 enum { TABLE_BYTES_MAX = 16 << 20, TABLE_BYTES_LARGE = 40 << 20 };
 
 struct aliases;

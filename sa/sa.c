@@ -4,12 +4,12 @@
  * the handler of the row in the dispatch table, and sends the answer. Other files of this folder
  * make the records.
  *
- * There are two kinds of refusal. A status is for an invalid request. No answer is for a client
- * that should try again or must not learn anything: the LID of the requester is unknown (it may be
- * in the next view), the SM_Key is wrong, this manager is not MASTER, or too many requests wait.
- * The kernel handles any status as a failure and gives up, so BUSY is optional (sa_busy_reply).
- * Both kinds are counted, and a remote node cannot cause more than a few log lines. Loop thread
- * only.
+ * There are two kinds of refusal. An invalid request gets a status. A request gets no answer if the
+ * client should try again, or must not learn anything. This applies if the SM_Key is wrong, this
+ * manager is not MASTER, or too many requests wait. It also applies if the LID of the requester is
+ * unknown, because it may be in the next view. The kernel handles any status as a failure and gives
+ * up, so BUSY is optional (sa_busy_reply). Both kinds are counted, and a remote node cannot cause
+ * more than a few log lines. Loop thread only.
  */
 #include "sa/sa.h"
 

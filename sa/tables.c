@@ -106,7 +106,7 @@ void step_lft(struct sa_request *request, uint64_t unit)
 }
 
 /* No view has the changes of joins and leaves, so these records have the present contents of
- * switches, in blocks up to the last one in use, empty blocks included. */
+ * switches, in blocks up to the last used block, empty blocks included. */
 void step_mft(struct sa_request *request, uint64_t unit)
 {
 	const struct mft_record *wanted = request->wanted;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The end of a MAD's way through a world: first random faults, then, unless it is an SMP, the
- * port's check of its keys. Then an agent, which serves one SMP at a time, or the programs of the
- * port receive it. An agent's answer begins a way of its own. Called by sim/packet.c, on the
+ * The last part of a MAD's way through a world. Random faults come first. If it is no SMP, the port
+ * then checks its keys. At last an agent, which serves one SMP at a time, or the programs of the
+ * port receive it. The answer of an agent begins a way of its own. Called by sim/packet.c, on the
  * world's thread; it takes over the packet.
  */
 #include <string.h>

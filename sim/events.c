@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The heap of events. All activity of a world begins here, so a push and a pop are the cost of each
- * hop of each packet. Therefore events are kept by value, and a hole moves instead of two events
- * changing places.
+ * hop of each packet. So events are stored by value, and a move through the heap copies each event
+ * once instead of swapping pairs.
  */
 #include "sim/events.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Names of nodes and ports. A name in the net file takes precedence over other meanings, so that a
- * node called "12" or "a:1" can be named. For words of users, not for packets.
+ * node called "12" or "a:1" can be named. Used for the words of users, not for packets.
  */
 #include "sim/find.h"
 

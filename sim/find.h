@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * User names of a node or an end port of a world: a name of the net file, a GUID (0x and 16 digits;
- * also that of a port) or a LID. An adapter's port follows after a colon. Used by `weftsim do`, and
- * by the server for the node of a program.
+ * Finds a node or an end port of a world by the words of a user. These are a name of the net file,
+ * a GUID of a node or port (0x and 16 digits), or a LID. An adapter's port follows after a colon.
+ * Used by `weftsim do`, and by the server for the node of a program.
  */
 #ifndef SIM_FIND_H
 #define SIM_FIND_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The files of a node: a table has their names and how each is printed. The last content is kept,
- * so that only changed files are written again. A file is replaced as a whole, so that no reader
- * sees a part. Called by the server's connections and by its loop, on its one thread.
+ * The files of a node. A table has their names and print functions. The last content is kept, so
+ * that only changed files are written again. A file is replaced as a whole, so that no reader sees
+ * a part of it. Called by the server's connections and by its loop, on its one thread.
  */
 #include "sim/folder.h"
 

@@ -81,9 +81,9 @@ void kernel_file_close(struct kernel_file *file);
  * whose SMI is a separate device; or adds it again. Registered agents stay. */
 void kernel_set_smi(struct kernel *kernel, const struct device *device, bool has_smi);
 
-/* An agent to register. kernel_file_register() returns 0 and its number, -EPROTONOSUPPORT (no QP0),
- * -EINVAL (as Linux: class and QP do not match, RMPP on a class without it, or another agent at the
- * port has one of the methods), or -ENOMEM above KERNEL_AGENTS_MAX. */
+/* An agent to register. kernel_file_register() returns 0 and its number, or an error as Linux does.
+ * -EPROTONOSUPPORT: no QP0. -EINVAL: class and QP do not match, the class has no RMPP, or another
+ * agent at the port has one of the methods. -ENOMEM: more than KERNEL_AGENTS_MAX. */
 struct kernel_agent_request {
 	unsigned qpn, mgmt_class, mgmt_class_version, rmpp_version;
 	uint32_t flags; /* 1: IB_USER_MAD_USER_RMPP */

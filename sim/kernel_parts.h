@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Shared by the files of the kernel of a simulated node: sim/kernel.c has ports, time and received
- * MADs, sim/kernel_file.c files and agents, sim/kernel_send.c writes and their results,
- * sim/kernel_rmpp_send.c and sim/kernel_rmpp_receive.c the two halves of RMPP (chapter 13.6).
+ * Shared by the files of the kernel of a simulated node. sim/kernel.c has ports, time and received
+ * MADs, sim/kernel_file.c files and agents, sim/kernel_send.c writes and their results.
+ * sim/kernel_rmpp_send.c and sim/kernel_rmpp_receive.c have the two halves of RMPP (chapter 13.6).
  *
  * A send is on its agent's list and in its port's table from write() until its answer, its last
  * time-out or the end of its agent. A function that calls a program's readable function does so as

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * RMPP, the receiver: reassembles segments and acknowledges them. A message is identified by TID,
- * source, class, version and method. It may take 40 s, and after its end it is remembered for 10 s,
- * in which its segments are acknowledged again, as in Linux, which has no response time to use.
- * PayloadLength counts in the last segment only, and an invalid value counts as full.
+ * source, class, version and method. It may take 40 s. After its end it is remembered for 10 s, and
+ * its segments are acknowledged again during this time. Linux has the same constants, because it
+ * has no response time to use. PayloadLength counts in the last segment only, and an invalid value
+ * counts as full.
  *
  * Linux has no limits. Here a message ends at 64 MiB, and an agent has limits of messages and of
  * memory for incomplete messages: beyond them, a message is stopped with "no resources".

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast packets as a whole. A switch sends copies by its masks and cannot detect loops. So a
- * multiplied packet is one flight, which records each port by which it entered a switch. A copy
- * that enters by the same port again ends there, and is counted. The walk at the end of the file
- * finds the receivers from the tables, with the same rule, without sending. On the world's thread.
+ * Multicast packets. A switch sends copies by its masks and cannot detect loops. So all copies of a
+ * packet form one flight, which records each port by which a copy entered a switch. A copy that
+ * enters by the same port again ends there, and is counted. The walk at the end of the file finds
+ * the receivers from the tables, with the same rule, without sending. On the world's thread.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The send queue of a connection that keeps message boundaries, while a program does not read.
- * Messages lie one behind the other in blocks, so that an empty outbox costs nothing and many small
- * messages leave in one system call.
+ * Messages are stored in blocks, one after the other. So an empty outbox costs nothing, and many
+ * small messages leave in one system call.
  */
 #ifndef SIM_OUTBOX_H
 #define SIM_OUTBOX_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Both ends of the server's socket. A lock on the folder beside it decides which server serves; the
- * lock ends with its process in any case. So two servers that start at once never share a place,
- * and the next server may remove socket and folder of a server that was killed.
+ * Both ends of the server's socket. A lock on the folder beside it decides which server runs. The
+ * lock always ends with its process. So two servers that start at the same time never share a
+ * folder, and the next server may remove socket and folder of a server that was killed.
  */
 #include "sim/socket.h"
 

@@ -5,8 +5,8 @@
  *
  * Hosts come first in the net, so that ibsim attaches a client that names no node to host-0001. A
  * switch's ports are in order: those to hosts or downwards first, then those to other switches.
- * GUIDs are locally administered EUI-64s: 0x02776566TTNNNNPP, where TT is 01 for hosts and 02 for
- * switches, NNNN counts from 1, and PP is 00 for a node and the port's number for a host's port.
+ * GUIDs are locally administered EUI-64s: 0x02776566TTNNNNPP. TT is 01 for hosts and 02 for
+ * switches, and NNNN counts from 1. PP is 00 for a node, and the port number for a port of a host.
  */
 #ifndef SIM_SPEC_H
 #define SIM_SPEC_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Fat trees of two to four levels from switches of one radix k: half of a switch's ports go down
- * and half go up. Those of the top all go down. A tree of n levels consists of pods with n - 1
- * levels, which the top switches join. In two levels a pod is a single leaf.
+ * Fat trees of two to four levels from switches of one radix k: half of the ports of a switch go
+ * down and half go up. All ports of a top switch go down. A tree of n levels consists of pods with
+ * n - 1 levels, which the top switches join. In two levels a pod is a single leaf.
  *
  * Inside a pod a switch is a number of n - 2 digits of base k/2. A switch of level l is cabled to
  * the switches of level l + 1 whose digits are the same except digit l. Its own digit l is the port

@@ -5,8 +5,8 @@
  *
  * Ports after those of the hosts: in a torus or mesh two for each dimension, first to the higher
  * and then to the lower coordinate. In a hyperx a port for each other coordinate of a dimension, in
- * ascending order. A torus of size 2 has one cable there, not two in parallel. A hypercube is a
- * hyperx whose sizes are all 2.
+ * ascending order. In a dimension of size 2 a torus has one cable, not two in parallel. A hypercube
+ * is a hyperx whose sizes are all 2.
  */
 #include "sim/spec_family.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * `weftsim run` and `weftsim do`, on the client's side of the socket. The preload library is beside
- * this program, as in a build folder, or at its installed place.
+ * `weftsim run` and `weftsim do`, on the client's side of the socket. The preload library is in the
+ * folder of this program, as in a build folder, or in its installed folder.
  */
 #include "sim/user.h"
 

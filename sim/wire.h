@@ -6,21 +6,21 @@
  *
  *  WIRE_FILES    nothing more: the welcome has the folder in place of /sys and /dev, which the
  *                server updates as long as the connection is open.
- *  WIRE_UMAD     an open umad device. With the welcome comes a memory file (SCM_RIGHTS), a struct
- *                wire_rings that both ends map: a record in its rings is the data of one read() or
- *                write(), struct ib_user_mad_hdr (64 bytes) and the MAD. The connection itself
+ *  WIRE_UMAD     an open umad device. The welcome carries a memory file (SCM_RIGHTS), a struct
+ *                wire_rings that both ends map. A record in its rings is the data of one read() or
+ *                write(): struct ib_user_mad_hdr (64 bytes) and the MAD. The connection itself
  *                carries only tokens, messages of one byte (sim/ring.h), so that poll() works on
- *                its descriptor; a program also sends a token when the server waits for room. A
- *                MAD that is longer than WIRE_INLINE_MAX is announced by a record of its first
- *                MAD_SIZE bytes, whose `whole` is the full size, and fetched by a call; longer
- *                MADs are sent by a call.
+ *                its descriptor. A program also sends a token when the server waits for room. A
+ *                received MAD that is longer than WIRE_INLINE_MAX is announced by a record of its
+ *                first MAD_SIZE bytes, whose `whole` is the full size. The program fetches the MAD
+ *                by a call. Long MADs are also sent by a call.
  *  WIRE_ISSM     an open issm device: IsSM is set from the welcome until the connection closes.
- *  WIRE_CALL     one wire_call for a WIRE_UMAD connection, one wire_return, and the end. A sealed
- *                memory file comes with a WIRE_SEND, and goes with the return of a WIRE_FETCH:
- *                header and MAD.
- *  WIRE_DO       a user's commands: each message is the text of a command; the answer is any
- *                number of messages that begin with '+' and text, then a message that begins with
- *                '.' (done) or with '!' and the reason of the failure.
+ *  WIRE_CALL     one wire_call for a WIRE_UMAD connection, one wire_return, and the end. A
+ *                WIRE_SEND, and the return of a WIRE_FETCH, carry a sealed memory file with header
+ *                and MAD.
+ *  WIRE_DO       a user's commands: each message is the text of a command. The answer is any
+ *                number of messages that begin with '+' and text. The last message begins with '.'
+ *                (done) or with '!' and the reason of the failure.
  *
  * Numbers have the byte order of the machine, which both ends share. The preload library, which has
  * only libc, includes this: only plain structures, and the default socket.

@@ -4,8 +4,9 @@
  * attribute; the same 256 bytes leave as the answer. This file also has the two attributes that are
  * read-only. Called by the code that moves MADs (sim/), on one thread.
  *
- * A status names the most specific fault (13.4.7), in this order: an unsupported version, a method
- * that no attribute has, an unsupported attribute (or method of it), a value out of range.
+ * A status names the most specific fault (13.4.7). The faults are checked in this order: an
+ * unsupported version, a method that no attribute has, an unsupported attribute (or method of it),
+ * a value out of range.
  */
 #include "sma/agent.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The state of a device: creation from a config, the part in ROM, a reset of the rest, and the few
- * values that programs of its node change. Called by the owner of the device, on one thread.
+ * The state of a device. This file creates it from a config, keeps the part that is in ROM, and
+ * resets the other parts. It also changes the few values that programs of its node set. Called by
+ * the owner of the device, on one thread.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Mellanox ExtendedPortInfo (0xFF90), of the devices for which OpenSM uses it: FDR10. Its other
+ * Mellanox ExtendedPortInfo (0xFF90) for FDR10, of the devices for which OpenSM uses it. Its other
  * bytes hold the values written to them.
  */
 #include <stdlib.h>

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Links: cables, training, and the logical states of a port, which a manager sets (7.2 and
- * 14.2.5.6). The two ends of a cable know each other, because their states depend on each other in
- * hardware:
+ * 14.2.5.6). The two ends of a cable refer to each other, because their states depend on each
+ * other in hardware.
  *
- *	physical  Disabled -- Set() --> Polling or Sleep -- both ends, one polls --> Training
- *	          Training -- device_port_trained(), speeds in common --> LinkUp
- *	logical   Down -- LinkUp --> Init -- Set() --> Armed -- Set(), peer at least Armed -->
- *Active Armed -- peer goes Active --> Active any -- the link is lost --> Down any -- Set(Down) here
- *or at the peer, link up --> Down, and Init at once
+ *	Physical states
+ *	Disabled             -> Polling or Sleep  Set()
+ *	Polling or Sleep     -> Training          both ends, and one in Polling
+ *	Training             -> LinkUp            device_port_trained(), speeds in common
+ *
+ *	Logical states
+ *	Down                 -> Init              LinkUp
+ *	Init                 -> Armed             Set()
+ *	Armed                -> Active            Set(), peer at least Armed
+ *	Armed                -> Active            peer goes Active
+ *	any                  -> Down              the link is lost
+ *	any                  -> Down, then Init   Set(Down) here or at the peer, link up
  *
  * The agent calls it for a Set(), the owner for changes of cables. One thread.
  */

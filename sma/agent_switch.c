@@ -2,8 +2,8 @@
 /*
  * Attributes of switches: SwitchInfo (14.2.5.4), the linear forwarding table of unicast LIDs
  * (14.2.5.10) and the masks of multicast LIDs (14.2.5.12). Called from the table of attributes, and
- * by the code that moves packets, which looks up a LID for each hop: so the unicast table is one
- * array. It grows to the highest block that was written; LIDs in unwritten blocks have no port.
+ * by the code that moves packets. That code looks up a LID for each hop, so the unicast table is
+ * one array. It grows to the highest block that was written; LIDs in unwritten blocks have no port.
  */
 #include <stdlib.h>
 #include <string.h>

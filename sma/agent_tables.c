@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The tables of a port: P_Keys (14.2.5.7), GUIDs (14.2.5.5), service levels to virtual lanes
- * (14.2.5.8) and the arbitration of these (14.2.5.9). Each is kept in its wire form, from the first
- * Set() on; before that it is as after a reset, and has no memory. Called from the table of
+ * (14.2.5.8) and the arbitration of these (14.2.5.9). Each is kept in its wire form from the first
+ * Set() on. Before that it has the values of a reset, and uses no memory. Called from the table of
  * attributes.
  *
  * At a switch, the modifier of the attribute has the port; at an adapter it is the port through

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The table of personalities. A comment at each row names the source of the habit. Rows without a
- * public source say so: they are habits that a device may have without violating a rule on which
- * others depend.
+ * public source say so: they are habits that violate no rule on which other devices depend.
  */
 #include "sma/personality.h"
 

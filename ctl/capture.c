@@ -20,7 +20,7 @@ struct capture {
 	FILE *out;
 	unsigned long long packets, lost;
 	bool begun; /* the former contents of the file are removed */
-	int error;  /* the first one, or 0 */
+	int error;  /* the first error, or 0 */
 };
 
 static void write_bytes(struct capture *capture, const uint8_t *bytes, size_t size)

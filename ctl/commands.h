@@ -53,8 +53,8 @@ struct ctl_command {
 	const char *ask;	     /* the command on the socket; NULL: the words */
 	/* Sends the requests itself, as control_call() does. NULL: one call. */
 	int (*perform)(const char *socket, const json_t *request, json_t **result, char **refusal);
-	/* Replaces *data, the answer, by what is printed. Returns 0, or -errno and one line in
-	 * error. NULL: the answer is printed. */
+	/* Replaces *data, the answer, by the text or table to print. Returns 0, or -errno and one
+	 * line in error. NULL: the answer is printed. */
 	int (*digest)(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 	/* The answer is a table with these columns, and print is not called. NULL: no table. */
 	const struct column *columns;

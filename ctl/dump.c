@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Writes the files of a dump. An existing file is replaced only when the new one is complete. The
+ * Writes the files of a dump. An existing file is replaced only when the new file is complete. The
  * names are fixed here: the daemon only selects from them.
  */
 #include "ctl/handlers.h"
@@ -22,7 +22,7 @@ struct dump {
 	int dir_fd;
 	FILE *stream[ARRAY_SIZE(file_names)]; /* of file_names[i].part; NULL: not begun */
 	unsigned long long bytes[ARRAY_SIZE(file_names)];
-	int error; /* the first one, or 0 */
+	int error; /* the first error, or 0 */
 };
 
 static void dump_part_name(size_t i, char name[64])

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Makes weft's files from OpenSM's. An option that has OpenSM's default is not imported, because a
- * different default of weft is intended. All files are read before the first one is written. An
+ * different default of weft is intended. All files are read before the first file is written. An
  * existing file is not overwritten.
  */
 #include "ctl/handlers.h"

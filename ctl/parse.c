@@ -103,7 +103,7 @@ static const char *nearest_command(struct suggest suggest, const char *words, si
 	return nearest;
 }
 
-/* Compares only the words after the right ones, so that "partition create" does not suggest
+/* Compares only the words after the correct words, so that "partition create" does not suggest
  * "partition remove". */
 static const char *nearest_behind(const char *words, size_t right)
 {

@@ -20,7 +20,7 @@ struct saved {
 	char *path, *part; /* NULL: standard output */
 	FILE *out;
 	unsigned long long records;
-	int error; /* the first one, or 0 */
+	int error; /* the first error, or 0 */
 };
 
 static void save_note_error(struct saved *saved)

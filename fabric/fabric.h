@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The live model of the subnet: nodes with their ports, the cables between them, the owner of each
- * LID, and for each switch and port the state that it *has* and the state that it *should have*
- * (tables.h, port_want in sm/). Discovery fills the model, sm/ reads it and changes it, and
+ * The live model of the subnet: nodes with their ports, the cables between them, and the owner of
+ * each LID. For each switch and port it has the state that it *has* and the state that it *should
+ * have* (tables.h, port_want in sm/). Discovery fills the model, sm/ reads it and changes it, and
  * snapshot.h copies it for other threads. Loop thread only.
  *
  * A directed route to an agent follows parent pointers: each switch knows the port of a nearer node

@@ -24,14 +24,14 @@ static inline pkey_t pkey_partition(pkey_t p_key)
 int pkeys_order(const void *a, const void *b);
 
 /*
- * Fills table, which has room slots as has have, so that it holds want (count keys with their
- * membership bits, no two equal) as far as there is room:
- * - a wanted key stays at its index;
- * - a key whose partition is wanted with the other membership changes at its index;
- * - index0 (a partition, 0: none) comes first if want has it; the key that was first takes its
- * slot, or a free slot; without either, no key moves;
- * - an empty first slot gets the default partition's key;
- * - new keys get the first free slots, in the order of want.
+ * Fits the wanted keys into a table of room slots. want has count keys with their membership bits,
+ * no two equal. As far as there is room:
+ * - A wanted key stays at its index.
+ * - A key whose partition is wanted with the other membership changes at its index.
+ * - The key of index0 (a partition, 0: none) comes first if want has it. The key that was first
+ *   takes its slot, or a free slot. Without either, no key moves.
+ * - An empty first slot gets the key of the default partition.
+ * - New keys get the first free slots, in the order of want.
  *
  * Keys without room go to left_out (count places), in the order of want; returns their number. have
  * and table may be the same.

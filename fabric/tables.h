@@ -42,9 +42,9 @@ struct sl_map {
 
 /*
  * The result of a routing engine for one snapshot. Most engines need only tables: sl and maps are
- * NULL, every path has SL 0 and every SL its own VL. Other engines set the SL of each path, the
- * number of data VLs that links need, and, if the VL changes on the way, the mapping for each pair
- * of ports of a switch.
+ * NULL, every path has SL 0 and every SL its own VL. Other engines set the SL of each path and the
+ * number of data VLs that links need. If the VL changes on the way, they also set the mapping for
+ * each pair of ports of a switch.
  */
 struct routes {
 	unsigned refs;

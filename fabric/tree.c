@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Walks over the whole live model: the roster, which lists all nodes in an order that does not
- * depend on the time of their discovery, and the breadth-first tree of directed routes. Both
+ * Walks over the whole live model: the roster, and the breadth-first tree of directed routes. The
+ * roster lists all nodes in an order that does not depend on the time of their discovery. Both
  * support walks in slices. A roster stays valid while no node appears or disappears. The search for
  * a tree stores its results outside the model, because routes along an incomplete tree would be
  * wrong. Called by discovery, LIDs, freezing and programming, on the loop thread.

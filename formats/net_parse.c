@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reading a net file. The text comes from users, from other programs and from fuzzers: each line is
- * cut out by its length, walked by a cursor that cannot pass its end, and every number has a range.
+ * Reads a net file. The text comes from users, other programs and fuzzers. So each line is
+ * delimited by its length and read by a cursor that cannot pass its end, and each number is checked
+ * against a range.
  *
- * The grammar, line by line (a keyword or a bracket stands in the first column):
+ * The grammar, line by line (a keyword or a bracket is in the first column):
  *
  *	record    = header { port | "#..." }      ended by any other line
  *	header    = ("Switch" | "Ca" | "Hca" | "Rt") PORTS "ID" [ # ["DESCRIPTION"] facts ]
  *	port      = [P] [ext N] (GUID) "PEER" [RP] [ext N] (GUID) {w=N | s=N | e=N} [ # facts ]
- *	facts     = words, of which these count: lid N, lmc N, enhanced port, 4xEDR
+ *	facts     = words, of which these are used: lid N, lmc N, enhanced port, 4xEDR
  *	directive = vendid= | devid= | sysimgguid= | switchguid= | caguid= | hcaguids= | rtguid=
  *	          | width= | speed= | extspeed=
  *
- * All but the first bracket and the peer of a port may be left out; RP is 1 then. Port lines are in
+ * Only the first bracket and the peer of a port are required; RP is 1 by default. Port lines are in
  * net_link.c, facts in net_facts.c.
  */
 #include "formats/net_parse.h"

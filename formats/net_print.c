@@ -2,10 +2,10 @@
 /*
  * Writes a net file, and has the names of link rates for reading and writing. The form is exactly
  * that of ibnetdiscover, with the net's own ids in place of S-GUID and H-GUID, because all readers
- * know it. ibsim's reader has restrictions:
- * - it drops the line that ends a node's record, so each record ends in a blank line;
- * - it warns of a port without "lid N WIDTHxSPEED" behind the last quote;
- * - it takes any `=` behind the peer's id for an option, also inside a description.
+ * know it. ibsim's reader has restrictions.
+ * - It drops the line that ends a node's record, so each record ends in a blank line.
+ * - It warns of a port without "lid N WIDTHxSPEED" after the last quote.
+ * - It reads any `=` after the peer's id as an option, also inside a description.
  */
 #include <inttypes.h>
 #include <string.h>

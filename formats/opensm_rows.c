@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Every option of OpenSM 3.3.23, in the order in which `opensm -c` writes them: its default, the
- * option of weft that replaces it and how its value is translated, or why there is no such option.
- * The table in docs/migrating.md is generated from it (`weftd --print-options opensm`), and a test
- * compares it with the output of `opensm -c`.
+ * All options of OpenSM 3.3.23, in the order in which `opensm -c` writes them. A row has the
+ * default, and either the option of weft that replaces it with the translation of its value, or the
+ * reason why there is none. The table in docs/migrating.md is generated from it (`weftd
+ * --print-options opensm`), and a test compares it with the output of `opensm -c`.
  */
 #include "formats/opensm_conf.h"
 

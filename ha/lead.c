@@ -340,7 +340,8 @@ static bool send_records(struct session *session)
 	return true;
 }
 
-/* The changes behind what was sent, to the end of a batch, in as many frames as they need. */
+/* Sends the changes that were not sent yet, up to the end of a batch, in as many frames as
+ * necessary. */
 static void send_changes(struct session *session, uint64_t end)
 {
 	struct replica *replica = session->replica;

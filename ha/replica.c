@@ -43,7 +43,8 @@ void replica_role(struct replica *replica, struct table_cache *cache)
 	if (!replica || replica->stopped)
 		return;
 	role = replica_own_role(replica);
-	/* Who is not reached any more registers nobody; to look for another one may take long. */
+	/* A master that is unreachable accepts no registrations. So a complete copy stays complete
+	 * while this manager is DISCOVERING, which may take long. */
 	replica->complete = role == SM_DISCOVERING && follow_has_all(replica);
 	if (role == SM_MASTER) {
 		follow_end(replica);

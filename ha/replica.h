@@ -11,10 +11,11 @@
  * master. It then follows any peer that is MASTER and proves the key, and gets the M_Keys from it.
  *
  * A standby puts received changes into its own registry, and so into its own store, in the batches
- * of the master. registry_follows() is true meanwhile, so that readers start nothing. A history of
- * changes is an incarnation, which begins when a manager becomes MASTER, and numbers. A standby
- * that knows a position in the history continues from there. Otherwise it gets a full copy, which
- * takes effect when it is complete. If it becomes MASTER before, it uses its former records.
+ * of the master. Until it becomes MASTER, registry_follows() is true, so that readers start
+ * nothing. A history of changes is an incarnation, which begins when a manager becomes MASTER, and
+ * numbers. A standby that knows a position in the history continues from there. Otherwise it gets a
+ * full copy, which takes effect when it is complete. If it becomes MASTER before, it uses its
+ * former records.
  *
  * With durability "standby" the changes of a master are durable when all standbys in sync have
  * them, too. A standby that does not acknowledge within some seconds is out of sync. If no standby

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a master and its standby say to each other (ha/replica.h): frames on a stream. A frame is a
+ * The protocol between a master and its standby (ha/replica.h): frames on a stream. A frame is a
  * head (the body's size and a type, 4 bytes each) and a body; numbers are big-endian. Records are
  * the bytes that the store keeps, by the formats of store/registry.h; rows of tables are those of
  * fabric/table_cache.h.
  *
  *	standby				master
- *	HELLO  what it has  ->
- *			    <-		HELLO  who it is, or REFUSE  why not
- *			    <-		SNAPSHOT, RECORDS..., CHANGES..., WHOLE: all there is
- *			    <-		CHANGES: in order, from what it has on
+ *	HELLO  its position ->
+ *			    <-		HELLO  its identity, or REFUSE  reason
+ *			    <-		SNAPSHOT, RECORDS..., CHANGES..., WHOLE: a full copy
+ *			    <-		CHANGES: in order, from its position on
  *			    <-		TABLE: a forwarding table of a switch
- *			    <-		BEAT: nothing new, and whether changes wait for it
- *	ACK    up to where  ->
+ *			    <-		HEARTBEAT: no changes, and whether changes wait for an ACK
+ *	ACK    its position ->
  *
- * Everything is checked here that can be checked without a state. Pure functions, any thread.
+ * All checks that need no state are here. Pure functions, any thread.
  */
 #ifndef HA_WIRE_H
 #define HA_WIRE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The wire formats of the subnet management attributes, row by row in the order of the
- * specification's tables: chapter 14.2.5, as OpenSM's ib_types.h, the kernel's ib_smi.h and
- * libibmad's fields.c restate it. The manager, the SA's records and the software agents read and
- * write attributes through these tables only, and tests/unit/mad/test_attr.c checks each row.
- * Constants; any thread.
+ * specification's tables (chapter 14.2.5). OpenSM's ib_types.h, the kernel's ib_smi.h and
+ * libibmad's fields.c have the same formats. The manager, the SA's records and the software agents
+ * read and write attributes through these tables only, and tests/unit/mad/test_attr.c checks each
+ * row. Constants; any thread.
  *
  * A row is: member of the struct in mad/attr.h, the specification's name, first bit, width. Bit 0
  * is the top bit of byte 0, so the first bit of byte 33 is 264. Bits without a row are reserved.

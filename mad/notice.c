@@ -99,10 +99,10 @@ static const struct field switch_bad_p_key_fields[] = { /* 259 */
 /*
  * Types as OpenSM (64-67) and the agents of the kernel's drivers (the others) send them.
  *
- * Which LID of the details is the LID of the sending agent: 14.2.5.1 says "at <LIDADDR>" of
- * 129-131, 144 and 145, "switch at <LIDADDR>" of 128 and "at switch <SWLIDADDR>" of 259
- * (Wireshark's packet-infiniband.c quotes these sentences; the offsets are those of OpenSM's
- * ib_types.h). The LIDs of 256-258 are those of the offending packet: "Bad M_Key, <M_KEY> from
+ * Chapter 14.2.5.1 defines which LID of the details is the LID of the sending agent. It says "at
+ * <LIDADDR>" of 129-131, 144 and 145, "switch at <LIDADDR>" of 128 and "at switch <SWLIDADDR>" of
+ * 259. Wireshark's packet-infiniband.c quotes these sentences; the offsets are those of OpenSM's
+ * ib_types.h. The LIDs of 256-258 are those of the offending packet: "Bad M_Key, <M_KEY> from
  * <LIDADDR>". The drivers qib and hfi1 nevertheless put their own LID into 256 (bad_mkey()), so it
  * does not identify the sender.
  */

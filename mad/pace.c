@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The pace; see mad/pace.h. A switch hands a directed SMP to its SMI in both directions: InfiniBand
- * specification, volume 1, 14.2.2 (the port that receives an SMP with a permissive DLID passes it
- * to the SMI at port 0). Linux shows the consequence for a switch that runs it, handle_smi() in
- * drivers/infiniband/core/mad.c: one work queue for forwarded SMPs and for the agent's answers.
- * Called by mad/window.c.
+ * The pace; see mad/pace.h. A switch passes a directed SMP to its SMI in both directions. The port
+ * that receives an SMP with a permissive DLID passes it to the SMI at port 0 (InfiniBand
+ * specification, volume 1, 14.2.2). handle_smi() of Linux (drivers/infiniband/core/mad.c) shows the
+ * consequence for a switch that runs it: one work queue for forwarded SMPs and for the agent's
+ * answers. Called by mad/window.c.
  */
 #include "mad/pace.h"
 

@@ -14,9 +14,9 @@
 
 struct txn_table;
 
-/* How a transaction ended. error: 0, -ETIMEDOUT, or the error of the send. With 0: header is that
- * of the answer (its status may be a refusal, and with STATUS_REDIRECT its attribute may be
- * ClassPortInfo), and mad has its bytes, at least MAD_SIZE, borrowed for the call. */
+/* How a transaction ended. error: 0, -ETIMEDOUT, or the error of the send. With 0, header is the
+ * header of the answer, and mad has its bytes, at least MAD_SIZE, borrowed for the call. Its status
+ * may be a refusal. With STATUS_REDIRECT its attribute may be ClassPortInfo. */
 struct txn_result {
 	int error;
 	struct mad_header header;

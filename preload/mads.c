@@ -39,10 +39,9 @@ static int mads_fail(int err)
 	return -1;
 }
 
-/* A device whose server has ended. Linux also returns the error each time and at once. But a
- * program that retries without end, as OpenSM's receiver does with a line in its log each time,
- * would fill the disk of a user who only ended a simulation. So after some errors each takes a
- * second. */
+/* The error of a device whose server has ended. Linux returns it each time without delay. But some
+ * programs retry without end; OpenSM's receiver also logs a line each time. After the end of a
+ * simulation this would fill the disk. So after some errors each further error takes a second. */
 static int fails_gone(struct device *device)
 {
 	const struct timespec pause = {.tv_sec = 1};

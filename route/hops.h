@@ -23,8 +23,9 @@ struct hop_link {
 	uint8_t weight; /* 1, unless the options give another value */
 };
 
-/* The links of a switch in rounds: first one link to each peer, by the peers' index (their order by
- * GUID), then the second link to peers with two, and so on. */
+/* The links of a switch in rounds. The first round has one link to each peer, in the order of the
+ * peers' index, which is their order by GUID. The second round has the second link to peers with
+ * two, and so on. */
 struct hop_switch {
 	const struct hop_link *links;
 	uint8_t num_links;

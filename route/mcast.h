@@ -68,8 +68,8 @@ struct mcast_tree {
 void mcast_trees(const struct mcast_ways *ways, struct mcast_group *groups, size_t count,
 		 struct work_pool *pool, struct mcast_tree *trees);
 
-/* The parent of a switch on the way to the root of a tree: the next switch and the port that leads
- * there; -1 at the root and if there is no way. */
+/* The parent of a switch in a tree: the next switch on the way to the root. *port is the port that
+ * leads there. -1: the switch is the root, or there is no way. */
 int32_t mcast_parent(const struct mcast_ways *ways, const struct mcast_tree *tree, uint32_t sw,
 		     uint8_t *port);
 

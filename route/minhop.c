@@ -191,8 +191,8 @@ static void minhop_collect_targets(struct minhop *m)
 	free(next);
 }
 
-/* The links of a switch in the order in which ways are counted: that of hops.h; or first the ports
- * that the options name, in their order, and then the others by number. */
+/* The links of a switch in the order in which ways are counted: the order of hops.h. If the options
+ * name ports, these come first, in their order, and the others follow by number. */
 static void order_links(const struct minhop *m, uint32_t s, const struct hop_link **link)
 {
 	const struct hop_switch *sw = &m->hops->switches[s];

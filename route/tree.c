@@ -65,9 +65,10 @@ static uint32_t near_leaves(const struct cabling *cabling, uint32_t s, uint32_t 
 }
 
 /*
- * A host does not make its switch a leaf: a manager's port or a gateway may be cabled to a spine. A
- * switch with fewer than a quarter of the places of the fullest switch is no leaf if a neighbour
- * has more, or if it has more leaves around it than any full leaf. It is above them.
+ * A host does not make its switch a leaf: a manager's port or a gateway may be cabled to a spine.
+ * So some switches with fewer than a quarter of the places of the fullest switch are no leaves, but
+ * above them. These are switches with a neighbour that has more places, and switches with more
+ * leaves around them than any full leaf.
  */
 static uint32_t find_leaves(const struct cabling *cabling, uint32_t *leaves)
 {

@@ -306,7 +306,7 @@ static int umad_register_agent(struct connection *target, const struct wire_call
 	}
 }
 
-/* With the file that came with it, and perhaps a file for the answer. */
+/* Runs a call, with the file that arrived with it, if any. The answer may carry a file. */
 static int make_call(struct server *server, const struct wire_call *call, int file,
 		     struct wire_return *answer, int *file_back)
 {
@@ -375,7 +375,7 @@ static void issm_shown(const struct connection *connection)
 	folders_touch(connection->server->folders, kernel_port_device(connection->port)->device);
 }
 
-/* 0 if it is ours. */
+/* Returns 0 if this connection holds the device now. */
 static int issm_take(struct connection *connection)
 {
 	int r = kernel_port_take_issm(connection->port);

@@ -104,7 +104,7 @@ static void outbox_remove(struct outbox *outbox, unsigned messages)
 	}
 }
 
-/* How many were sent, or -errno. A batch ends with its block. */
+/* Returns the number of sent messages, or -errno. A batch ends with its block. */
 static int send_batch(struct outbox *outbox, int fd)
 {
 	const struct outbox_block *block = outbox->first;

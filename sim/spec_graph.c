@@ -170,7 +170,7 @@ static void begin_circle(struct graph *graph, unsigned degree)
 		add_edge(graph, i, i + graph->nodes / 2);
 }
 
-/* Not if it would make a loop or a parallel link. */
+/* Refuses an exchange that would make a loop or a parallel link. */
 static bool exchange(struct graph *graph, size_t first, size_t second, bool crosswise)
 {
 	struct edge one = graph->edges[first], two = graph->edges[second];

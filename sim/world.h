@@ -84,7 +84,7 @@ void world_detach(struct world_client *client);
  * Returns 0, or -EINVAL for a wrong size or a detached client. */
 int world_send(struct world_client *client, const struct mad_addr *to, const uint8_t *mad,
 	       size_t size);
-/* The Q_Key of the GMPs that it sends from now on, if it is not that of QP1. */
+/* Sets the Q_Key of the GMPs that the client sends from now on; the default is the Q_Key of QP1. */
 void world_set_q_key(struct world_client *client, uint32_t q_key);
 /* Sets or clears IsSM for this client; the port shows it while any client has it. */
 void world_set_issm(struct world_client *client, bool on);

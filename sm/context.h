@@ -32,7 +32,7 @@
 
 enum { SWEEP_PHASES_MAX = 16, SWEEP_TEXT_SIZE = 256 };
 
-/* One sweep, as status shows it. */
+/* A sweep, as status shows it. */
 struct sweep_record {
 	uint64_t number;
 	enum discover_kind kind;
@@ -74,10 +74,10 @@ struct sweep {
 	bool running;
 	bool rerouted;			/* this one computed routes */
 	bool was_master;		/* when it began */
-	bool contested;			/* the last one met another MASTER */
+	bool contested;			/* the last sweep found another MASTER */
 	bool contested_told;		/* since it is so */
 	struct trigger current;		/* the requests for this sweep */
-	char no_routes[ROUTE_WHY_SIZE]; /* why every engine refused; empty: one did not */
+	char no_routes[ROUTE_WHY_SIZE]; /* the reasons of all engines; empty: routes found */
 	unsigned phase;
 	uint64_t began_us, phase_began_us, contested_us;
 	uint64_t smps_before, sets_before, lft_sets_before, retries_before;
@@ -89,9 +89,9 @@ struct sweep {
 	struct snapshot_waiter snapshot_wait; /* a phase that waits for a snapshot */
 	struct slices giving_lids;
 	struct lid_work *lids;	 /* NULL: none are being given */
-	struct loop_timer timer; /* the next light sweep, or another try */
-	uint64_t due_us;	 /* when that is due; 0: nothing is */
-	unsigned failures;	 /* sweeps in a row that met errors */
+	struct loop_timer timer; /* the next light sweep or retry */
+	uint64_t due_us;	 /* its time; 0: none */
+	unsigned failures;	 /* consecutive sweeps with errors */
 };
 
 struct route_job { /* while routes are computed */
@@ -105,7 +105,7 @@ struct route_job { /* while routes are computed */
 	const char *chain[SM_ENGINES_MAX];
 	unsigned count;
 	struct route_result result;
-	char *absent; /* which GUIDs of the options are not there; NULL: none */
+	char *absent; /* GUIDs of the options that are absent; NULL: none */
 	int error;
 };
 
@@ -142,20 +142,20 @@ struct sm {
 	struct mcast *mcast;
 	struct local_port local_port;
 	struct save *save;
-	struct table_cache *cache; /* NULL: what switches hold is not kept */
+	struct table_cache *cache; /* NULL: tables of switches are not cached */
 	struct replica *replica;   /* NULL: there is none */
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
-	struct route_result routes; /* of the last run that gave some: what switches should hold */
+	struct route_result routes; /* of the last run that found routes */
 	char *absent;		    /* as in route_job, of the last run */
 	struct snapshot *routed;    /* the snapshot of the last run, with the order of the rows */
 	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
 	struct view *view;	    /* NULL: not published */
-	bool was_master;	    /* when the role changed last, or another's subnet was taken */
+	bool was_master;	    /* at the last role change or takeover of a subnet */
 	struct port_events port_events;
 	uint64_t views;
 	struct sm_counts counts;
-	const char *sm_lid_why; /* as in lid_report, of the last time */
+	const char *sm_lid_why; /* as in the last lid_report */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
 	struct rate search_rate, stranger_rate, unknown_trap_rate;
 	struct key_views key_views;

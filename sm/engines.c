@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Chains of engines as text and back, and which of three is in force: sm/engines.h. */
+/* Converts chains of engines to text and back, and decides which chain is in force:
+ * sm/engines.h. */
 #include "sm/engines.h"
 
 #include <stdio.h>
@@ -71,8 +72,8 @@ static bool may_add(char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], unsigned numbe
 	return false;
 }
 
-/* "ftree,updn" as a chain; spaces around names do not count. False, why, and out untouched, when it
- * is none. */
+/* Parses a chain such as "ftree,updn"; spaces around names are ignored. Returns false, with the
+ * reason in why, if it is invalid; out is then unchanged. */
 static bool engines_parse(const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
 			  char why[SETTING_WHY_SIZE])
 {
@@ -119,7 +120,7 @@ static bool engines_settle(struct sm *sm, char why[SETTING_WHY_SIZE])
 	if (!memcmp(engines, sm->options.engines, sizeof(engines)))
 		return good;
 	memcpy(sm->options.engines, engines, sizeof(engines));
-	sm->routed_topology = 0; /* these have computed nothing */
+	sm->routed_topology = 0; /* the new engines have not computed routes yet */
 	if (sm->routed && sm_is_master(sm))
 		trigger_light(&sm->trigger, "other routing engines");
 	return good;
@@ -149,7 +150,7 @@ void engines_done(struct sm *sm)
 
 void engines_configured(struct sm *sm)
 {
-	char why[SETTING_WHY_SIZE]; /* it was said when the setting came */
+	char why[SETTING_WHY_SIZE]; /* not used: a bad setting was logged before */
 
 	memcpy(sm->engines.configured, sm->options.engines, sizeof(sm->engines.configured));
 	engines_settle(sm, why);

@@ -19,7 +19,7 @@ struct local_port {
 	struct loop_timer timer;
 	bool under_way;
 	uint64_t sweep; /* the last sweep when the port was read */
-	unsigned downs; /* so many times in a row its link was down */
+	unsigned downs; /* consecutive reads with the link down */
 };
 
 /* Prepares the watch of the port on which this manager runs. */

@@ -11,7 +11,8 @@
 /* The reaction to a port that babbles. */
 enum babble_policy { BABBLE_NOTE, BABBLE_DISABLE };
 
-/* Which way switches drop packets with P_Keys that the end port behind a port should not have. */
+/* The direction in which switches drop packets with P_Keys that the end port at a port should not
+ * have. */
 enum part_enforce { ENFORCE_BOTH, ENFORCE_IN, ENFORCE_OUT, ENFORCE_OFF };
 
 /* FDR10 by the vendor's ExtendedPortInfo, with OpenSM's numbers. */
@@ -27,7 +28,7 @@ enum { SM_SECRETS_MAX = 8, SM_SECRET_SIZE = 32 };
 struct sm_options {
 	/* Identity and election */
 	uint8_t priority;	 /* 0-15, higher wins */
-	uint8_t master_priority; /* while MASTER, where that is more */
+	uint8_t master_priority; /* while MASTER, if it is higher */
 	bool standby_only;	 /* never becomes MASTER */
 	uint64_t sm_key;	 /* managers with another key are no peers; never logged */
 	uint64_t allowed_sm_guids[SM_GUIDS_MAX]; /* ports of managers; unused are 0, all: any */
@@ -39,12 +40,12 @@ struct sm_options {
 	uint8_t lmc;				      /* of adapter and router ports */
 	bool lmc_esp0;				      /* and of enhanced ports 0 */
 	uint16_t sm_lid;			      /* of the master's port; 0: its own */
-	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused ones are empty */
+	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME]; /* routing chain; unused elements are empty */
 	unsigned sweep_interval_s;		      /* between light sweeps; 0: none */
-	unsigned readback_s;	   /* all that devices hold is read once in this time; 0: never */
-	unsigned grace_s;	   /* a port that is gone keeps what it registered for so long */
+	unsigned readback_s;	   /* interval in which all values of devices are read; 0: never */
+	unsigned grace_s;	   /* time for which an absent port keeps its registrations */
 	unsigned rereg_rate;	   /* ports per second that are notified to re-register; 0: none */
-	unsigned flap_hold_max_s;  /* a link that flaps is held down for so long at the most */
+	unsigned flap_hold_max_s;  /* longest time for which a flapping link is held down */
 	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
 	uint8_t babble_policy;	   /* enum babble_policy */
 
@@ -59,12 +60,12 @@ struct sm_options {
 	uint8_t m_key_protection_level; /* 0-3, chapter 14.2.4 */
 	uint16_t m_key_lease_s;		/* 0: for ever */
 	uint64_t m_key;			/* of the subnet; 0: derived from the first secret */
-	/* The first gives keys, the others did before and are tried. */
+	/* Keys are derived from the first secret. Keys of the other, earlier secrets are tried. */
 	uint8_t secret[SM_SECRETS_MAX][SM_SECRET_SIZE];
 	unsigned num_secrets;
 
 	/* The window */
-	unsigned smp_window;   /* SMPs under way in all, at the most */
+	unsigned smp_window;   /* limit of all SMPs under way */
 	bool smp_window_fixed; /* no option of weftd: the simulation compares with such a window */
 	unsigned smp_per_switch, smp_per_adapter;
 	unsigned smp_timeout_min_ms, smp_timeout_ms; /* of one attempt */

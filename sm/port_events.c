@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Two sorted lists merged, and a queue of those that are gone: sm/port_events.h. */
+/* Merges two sorted lists, and has a queue of absent ports: sm/port_events.h. */
 #include "sm/port_events.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct absentee {
 	uint64_t since_us;
 };
 
-/* An end port as events name it; LID_NONE: it is not there. */
+/* An end port, as in events; LID_NONE: absent. */
 struct found {
 	guid_t guid;
 	lid_t lid;
@@ -170,13 +170,13 @@ static void port_events_compare(struct port_events *port_events, struct found be
 	}
 }
 
-/* A base port 0 has no state (table 146): with its LID it is there. */
+/* A base port 0 has no state (table 146): it is present if it has a LID. */
 static bool end_port_is_up(const struct port *port)
 {
 	return port->lid && (port_of_switch(port) || port_state_of(port) == PORT_ACTIVE);
 }
 
-/* Changes while weftd did not run */
+/* Changes while weftd was not running */
 
 static void forget_before(struct port_events *port_events)
 {
@@ -396,7 +396,7 @@ static void first_view(struct port_events *port_events)
 	port_events_raise(port_events, EVENT_MASTER, (struct found){0});
 }
 
-/* Another master looks after them now. */
+/* Another master handles them now. */
 static void last_view(struct port_events *port_events)
 {
 	search_end(port_events);

@@ -29,9 +29,10 @@ struct port_events {
 	struct registry *registry;
 	const struct sm_options *options;
 	struct map absent;   /* by PortGUID */
-	struct list leaving; /* the same, those that went first in front */
-	struct map coming;   /* by PortGUID: ports in the view whose event is still to be raised */
-	struct map before;   /* by PortGUID, references to LID records: there when weftd ended */
+	struct list leaving; /* absent ports, longest absent first */
+	struct map coming;   /* by PortGUID: ports in the view without an event yet */
+	struct map
+		before; /* by PortGUID, references to LID records: ports present when weftd ended */
 	struct loop_timer timer;
 	const struct snapshot *topology; /* of the view that is published */
 	struct loop_deferred search;	 /* after the first one */
@@ -42,7 +43,7 @@ struct port_events {
 /* events, registry and options stay the caller's. */
 void port_events_init(struct port_events *port_events, struct loop *loop, struct event_hub *events,
 		      struct registry *registry, const struct sm_options *options);
-/* Frees everything; no event is raised any more. */
+/* Frees everything; raises no more events. */
 void port_events_done(struct port_events *port_events);
 /* after was published in place of before; NULL: no view. Raises events for ports that
  * disappeared. */

@@ -32,8 +32,8 @@ static void publish(struct sm *sm, struct view *view)
 	view_unref(before);
 }
 
-/* This manager stands first, then the peers that the last survey met. If switches appeared or
- * vanished since the routes were computed, the topology is the snapshot of the routes: their rows
+/* Lists this manager first, then the peers of the last survey. If switches appeared or disappeared
+ * since the routes were computed, the topology is the snapshot of the routes, because their rows
  * have its order. */
 void publish_snapshot(struct sm *sm, struct snapshot *snapshot)
 {
@@ -82,7 +82,7 @@ static void publish_keys(void *ctx, struct snapshot *snapshot)
 	call_shown(sm);
 }
 
-/* A sweep publishes a view of its own: wait for its end. */
+/* A running sweep publishes a view at its end. */
 static void take_snapshot(struct sm *sm)
 {
 	struct key_views *views = &sm->key_views;

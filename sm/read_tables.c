@@ -26,11 +26,11 @@ struct reading {
 	struct sm *sm;
 	struct port *port;
 	struct port_tables *tables; /* as they come */
-	struct pkey_list *front;    /* P_Keys of the switch's port before it; NULL: not asked for */
+	struct pkey_list *front;    /* P_Keys of the switch port before it; NULL: not requested */
 	void (*done)(struct sm *sm);
-	uint64_t sweep; /* it was begun after this one */
+	uint64_t sweep; /* the last sweep before the reading */
 	unsigned pending;
-	bool spoiled; /* something had no answer, or came too late */
+	bool spoiled; /* a request had no answer, or a late answer */
 };
 
 static void reading_answered(void *owner, void *subject, const struct smp_request *request,
@@ -138,7 +138,7 @@ unsigned tables_cost(const struct port *port)
 
 /* Answers */
 
-/* The first of all is the port's own, which is known: without it most ports have equal tables. */
+/* The first GUID is the known port GUID. Without it, most ports have equal tables. */
 static void take_guids(struct port_tables *tables, uint32_t block, const uint8_t *data)
 {
 	struct guid_info info;
@@ -223,7 +223,7 @@ static void read_tables_finish(struct reading *reading)
 	free(reading);
 }
 
-/* A switch that does not tell its table is taken to hold nothing, as in sm/program/pkeys.c. */
+/* A switch that refuses to show its table counts as holding nothing, as in sm/program/pkeys.c. */
 static void take_pkeys(struct reading *reading, uint32_t attr_mod, const struct smp_answer *answer)
 {
 	struct p_key_table table;

@@ -13,12 +13,12 @@
 
 struct sm;
 
-/* How many SMPs it takes to read the tables of this port; 0: it has none, or refuses them. Ports
- * with one VL only have no mapping and no arbitration (chapter 7.6.6, 7.6.9). */
+/* Number of SMPs to read the tables of this port; 0: it has none, or refuses them. Ports with a
+ * single VL have no mapping and no arbitration (chapter 7.6.6, 7.6.9). */
 unsigned tables_cost(const struct port *port);
 
-/* Begins to read them; the cost must not be 0. done(sm) is called when that is over, even when it
- * came to nothing, and never from within this call. */
+/* Begins to read the tables; the cost must not be 0. Calls done(sm) at the end, also if the tables
+ * were not kept, and never from within this call. */
 void tables_read(struct sm *sm, struct port *port, void (*done)(struct sm *sm));
 
 #endif

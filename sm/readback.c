@@ -26,10 +26,10 @@
 enum {
 	IDLE_US = 1000000,
 	INTERVAL_MIN_US = 100, /* for each SMP */
-	SEARCH_US = 1000,      /* after each of this the next end ports are looked at for */
-	SEARCH_PORTS = 256,    /* those without tables, so many ports, */
-	READING_MAX = 4,       /* of which so many are read at once: some thousand a second */
-	SHOW_US = 30000000,    /* between two views, as long as tables keep coming */
+	SEARCH_US = 1000,      /* interval after which further end ports are searched */
+	SEARCH_PORTS = 256,    /* end ports in a search, */
+	READING_MAX = 4,       /* and reads under way: some thousand a second */
+	SHOW_US = 30000000,    /* between two views, while new tables arrive */
 };
 
 /* Comparing */
@@ -179,7 +179,7 @@ static unsigned lft_blocks_held(const struct node *node)
 	return node->sw ? node->facts->sw.linear_fdb_top / LFT_BLOCK_LIDS + 1u : 0;
 }
 
-/* Of its multicast table: below the top, where it has one. */
+/* The blocks of the multicast table, below the top if it has one. */
 static unsigned cells_of(const struct node *node)
 {
 	const struct mft *mft = node->sw ? node->sw->mft : NULL;
@@ -193,15 +193,16 @@ static unsigned cells_of(const struct node *node)
 	return (blocks < mft->blocks ? blocks : mft->blocks) * mft->positions;
 }
 
-/* Items: two for each port from 0 on, its PortInfo and its tables; at a switch its SwitchInfo is
- * before them, and the blocks and cells behind. */
+/* Items: two for each port, from 0 on: its PortInfo and its tables. For a switch, SwitchInfo is
+ * before them, and the blocks and cells of tables follow. */
 static unsigned items_of(const struct node *node)
 {
 	return (node->sw != NULL) + 2 * (node->num_ports + 1u) + lft_blocks_held(node) +
 	       cells_of(node);
 }
 
-/* About so many SMPs: it is for the pace, and costs no look at each port. */
+/* The approximate number of SMPs of an item, for the pace. It is computed without a look at each
+ * port. */
 static uint64_t smps_of(const struct node *node)
 {
 	unsigned ports = node->num_ports + 1u;
@@ -220,7 +221,7 @@ static struct port *item_tables(struct node *node, unsigned item)
 		       : NULL;
 }
 
-/* False: there is nothing to read there. */
+/* Returns false if there is nothing to read. */
 static bool item_request(struct node *node, unsigned item, struct port **port,
 			 struct smp_request *out)
 {
@@ -328,7 +329,7 @@ static void read_next(struct sm *sm)
 
 /* End ports whose tables were never read */
 
-/* New ports make it begin again. */
+/* The search begins again when there are new ports. */
 static void readback_search(struct sm *sm)
 {
 	struct readback *readback = &sm->readback;
@@ -349,7 +350,7 @@ static void readback_search(struct sm *sm)
 	readback->show = true;
 }
 
-/* Publishes the new data in a view of its own. */
+/* Publishes the new data in a separate view. */
 
 static void readback_view_taken(void *ctx, struct snapshot *snapshot)
 {

@@ -27,7 +27,7 @@ struct readback {
 	struct loop_timer timer;
 	guid_t *nodes; /* of this round, in ascending order */
 	size_t num_nodes, at;
-	unsigned item;	   /* of the node: what to read next */
+	unsigned item;	   /* the next item of the node */
 	uint64_t total;	   /* SMPs of this round */
 	unsigned cost;	   /* SMPs of the last item */
 	uint64_t sweep;	   /* the present requests were sent after this sweep */
@@ -35,13 +35,13 @@ struct readback {
 	bool under_way;
 
 	struct table_pool pool;
-	size_t search_at;   /* in the roster: whose end ports are looked at next */
+	size_t search_at;   /* position in the roster of the search for end ports */
 	bool searching;	    /* for those without tables */
 	unsigned reading;   /* ports whose tables are being read */
 	uint64_t forgotten; /* fabric->forgotten when the search began */
 	struct snapshot_waiter snapshot_wait;
 	bool news;	   /* tables that the view does not have */
-	bool show;	   /* all that were looked for are there, or a round is over */
+	bool show;	   /* all tables of the search were read, or a round is over */
 	bool showing;	   /* the next view is being made */
 	uint64_t shown_us; /* when it was last */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One subnet manager: its parts are made, wired together and taken apart here. */
+/* One subnet manager: creates, connects and frees its parts. */
 #include "sm/sm.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static bool clients_know_us(const struct sm *sm)
 	       port_info(port)->master_sm_lid == sm->options.sm_lid && replica_has_all(sm->replica);
 }
 
-/* Each decides for itself, when it is MASTER. */
+/* Each manager uses its own sm_lid when it is MASTER, so a difference is logged. */
 static void compare_sm_lid(const struct sm *sm)
 {
 	const struct peer *master = peers_master(sm->peers);
@@ -61,8 +61,8 @@ static void role_changed(void *ctx, const char *reason)
 	}
 	if (role == SM_MASTER) { /* another master may have written since we last did */
 		fabric_forget_tables(sm->fabric);
-		fabric_forget_asked_links(sm->fabric); /* the registry has what still holds */
-		/* Of two subnets that have become one, ours keeps its LIDs where they collide. */
+		fabric_forget_asked_links(sm->fabric); /* the registry has the valid values */
+		/* If two subnets were joined, this subnet keeps its LIDs where they collide. */
 		if (!sm->was_master)
 			fabric_forget_lids(sm->fabric);
 		if (clients_know_us(sm))
@@ -82,13 +82,14 @@ static void role_changed(void *ctx, const char *reason)
 		trigger_heavy(&sm->trigger, reason);
 }
 
-/* Each sweep asks all managers. */
+/* Each sweep queries all managers. */
 static void managers_noticed(void *ctx, bool astray, const char *reason)
 {
 	struct sm *sm = ctx;
 
-	/* A MASTER waits for what other MASTERs do, and only a heavy sweep shows where their ports
-	 * are now. Any host can send such orders, so it begins as rarely as for strangers. */
+	/* A MASTER waits until other MASTERs decide, and only a heavy sweep shows where their ports
+	 * are now. Any host can send such control packets, so heavy sweeps are limited as for
+	 * unknown managers. */
 	if (peers_role(sm->peers) == SM_MASTER &&
 	    !(astray && rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))))
 		trigger_light(&sm->trigger, reason);
@@ -96,7 +97,7 @@ static void managers_noticed(void *ctx, bool astray, const char *reason)
 		trigger_heavy(&sm->trigger, reason);
 }
 
-/* Between two sweeps: the next one tries again. */
+/* Between two sweeps: the next sweep tries again. */
 static void pkeys_failed(void *arg)
 {
 	struct sm *sm = arg;
@@ -104,8 +105,8 @@ static void pkeys_failed(void *arg)
 	trigger_light(&sm->trigger, "P_Keys were not written");
 }
 
-/* Ports that are there keep the LIDs that they hold, and the registry learns of them; what they
- * have registered since the document was saved they have to tell again. */
+/* Present ports keep their LIDs, which are stored in the registry. Their hosts must repeat the
+ * registrations that they made after the document was saved. */
 static void restored(void *arg)
 {
 	struct sm *sm = arg;
@@ -115,7 +116,7 @@ static void restored(void *arg)
 	trigger_heavy(&sm->trigger, "the registry was restored");
 }
 
-/* A standby's registrations are the MASTER's to change. */
+/* Only the MASTER changes the registrations of a standby. */
 static const char *restore_forbidden(void *arg)
 {
 	const struct sm *sm = arg;
@@ -230,7 +231,8 @@ void sm_free(struct sm *sm)
 	trigger_done(&sm->trigger);
 	port_events_done(&sm->port_events);
 	view_publish(&sm->view, NULL);
-	/* First what has requests under way: each completes into one of the parts that follow. */
+	/* Frees the parts with requests under way first, because each request completes into a part
+	 * that is freed later. */
 	fabric_free(sm->fabric);
 	mcast_free(sm->mcast);
 	discover_free(sm->discover);
@@ -310,7 +312,7 @@ static bool locked_out(void *ctx)
 	return sm->sweep.last.error == -EACCES;
 }
 
-/* The device behind the local port is first tried with the keys recorded for it. */
+/* The device at the other end of the cable is first tried with the keys recorded for it. */
 static void unlocked(void *ctx)
 {
 	struct sm *sm = ctx;

@@ -32,8 +32,8 @@ static bool has_our_m_key(const struct sm *sm, const struct smp_rx_request *requ
 	return !agent || agent_m_key_fits(agent, be64_load(request->mad + SMP_M_KEY_OFFSET));
 }
 
-/* At levels 0 and 1 a Get() needs no M_Key. An OpenSM without it so reads the whole fabric, and
- * would be a second MASTER in it if our SM_Key did not make it stand by. */
+/* At levels 0 and 1 a Get() needs no M_Key. So an OpenSM without the M_Key reads the whole fabric.
+ * Only our SM_Key prevents it from becoming a second MASTER. */
 static bool may_see_sm_key(const struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port = sm->fabric->sm_port;
@@ -52,7 +52,7 @@ static void answer_sm_info(struct sm *sm, const struct smp_rx_request *request,
 	header.method = METHOD_GET_RESP;
 	header.status = status;
 	if (header.mgmt_class == CLASS_SUBN_DIRECTED)
-		header.status |= 0x8000; /* the D bit: it goes back the way it came */
+		header.status |= 0x8000; /* the D bit: the answer returns on the same route */
 	header_encode(&header, mad);
 	peers_own_info(sm->peers, &own);
 	own.sm_key = may_see_sm_key(sm, request) ? sm->options.sm_key : 0;
@@ -61,7 +61,7 @@ static void answer_sm_info(struct sm *sm, const struct smp_rx_request *request,
 	txn_send(sm->txns, request->from, mad, sizeof(mad));
 }
 
-/* The way that a directed request came, from us to its sender. */
+/* The route of a directed request, from this manager to its sender. */
 static void way_back(const struct smp_rx_request *request, struct route_path *out)
 {
 	const uint8_t *came_in = request->mad + SMP_RETURN_PATH_OFFSET;
@@ -84,9 +84,9 @@ static bool smp_sender_is_stranger(struct sm *sm, const struct smp_rx_request *r
 	return !fabric_way_ends(sm->fabric, &back);
 }
 
-/* A manager at an unknown place has found a path that no port has shown: another MASTER may have
- * cleared the PortStateChange about it. If it ranks higher, it waits until this manager finds it
- * and hands over. */
+/* A manager at an unknown place has found a path that no port has shown. Another MASTER may have
+ * cleared the PortStateChange for it. If that manager ranks higher, it waits until this manager
+ * finds it and hands over. */
 static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 {
 	sm->counts.sm_info_gets++;
@@ -96,7 +96,7 @@ static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 	answer_sm_info(sm, request, STATUS_OK);
 }
 
-/* The port a request came from, as discovery knows it; 0: it does not. */
+/* The port that sent a request, according to the model; 0: unknown. */
 static guid_t smp_sender(struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port;
@@ -121,7 +121,7 @@ static void set_sm_info(struct sm *sm, const struct smp_rx_request *request)
 	guid_t guid = smp_sender(sm, request);
 
 	sm->counts.sm_info_sets++;
-	if (!has_our_m_key(sm, request)) { /* which a Set() needs at any level of protection */
+	if (!has_our_m_key(sm, request)) { /* a Set() needs the M_Key at any protection level */
 		log_limited(
 			&sm->keys.limit, LOG_WARNING, &subject,
 			"dropped SMInfo control %u from LID %u: its M_Key is not that of the local "

@@ -27,7 +27,7 @@ static void timer_expired(void *arg);
 static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* SMPs of ours that ask for an answer, by method and attribute; 0: of any. */
+/* SMPs sent that expect an answer, by method and attribute; 0: any. */
 static uint64_t smps_sent(const struct sm *sm, uint8_t method, uint16_t attr_id)
 {
 	const struct txn_count *rows;
@@ -62,7 +62,7 @@ static void check_phase(struct sm *sm)
 	hold_judge(&sm->hold);
 	if (discover_report(sm->discover)->recabled || discover_report(sm->discover)->overwritten)
 		fabric_forget_tables(sm->fabric);
-	if (discover_report(sm->discover)->want_heavy) { /* nothing is built on half a snapshot */
+	if (discover_report(sm->discover)->want_heavy) { /* no work uses an incomplete snapshot */
 		sweep_end(sm, -EAGAIN, "discovery found a change that needs a heavy sweep");
 		return;
 	}
@@ -310,7 +310,7 @@ void route_job_free(struct route_job *routing)
 	free(routing);
 }
 
-/* Said again only when it is not the same any more. */
+/* Logged again only if it has changed. */
 static void log_absent(struct sm *sm, struct route_job *routing)
 {
 	char *before = sm->absent;
@@ -341,7 +341,7 @@ static void log_attempts(const struct route_result *result)
 			  result->report.disconnected);
 }
 
-/* Every engine refused: tables stay as they are, links still come up, and the next sweep asks
+/* If every engine refuses, tables stay as they are, links still come up, and the next sweep tries
  * again. */
 static void no_routes(struct sm *sm, const struct route_result *result)
 {
@@ -417,7 +417,7 @@ static void route_phase(struct sm *sm)
 				      route_from, sm);
 }
 
-/* The LID of the manager of whose tables the table cache is, as they are remembered; 0: unknown. */
+/* The LID of the manager whose tables are in the table cache, as stored; 0: unknown. */
 static lid_t lid_of_table_cache(const struct sm *sm)
 {
 	const struct lid_entry key = {.guid = table_cache_author(sm->cache)};
@@ -429,7 +429,7 @@ static lid_t lid_of_table_cache(const struct sm *sm)
 	return author ? author->lid : 0;
 }
 
-/* Switches show the manager that wrote them last, before it writes their tables. */
+/* A switch shows the manager that wrote it last, even before that manager writes its tables. */
 static bool another_may_have_ruled(const struct sm *sm)
 {
 	const struct roster *roster = fabric_roster(sm->fabric);
@@ -534,7 +534,7 @@ static const struct phase {
 };
 _Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
 
-/* Going on, beginning, ending */
+/* Next phase, begin, end */
 
 static void close_phase(struct sm *sm)
 {
@@ -546,7 +546,7 @@ static void close_phase(struct sm *sm)
 	sweep->phase_began_us = now_us;
 }
 
-/* Each phase begins in a turn of its own, which the loop's watch over long turns then names. */
+/* Each phase begins in a separate turn, so that the statistics of long turns name the phase. */
 static void start_phase(void *arg)
 {
 	struct sm *sm = arg;
@@ -633,14 +633,14 @@ static void call_waiters(struct sm *sm)
 		struct sweep_waiter *waiter = container_of(link, struct sweep_waiter, link);
 
 		if (record->number <= waiter->after || record->error == -EAGAIN)
-			continue; /* the sweep that answers follows */
+			continue; /* the sweep that answers the requests follows */
 		list_del(&waiter->link);
 		waiter->ended(waiter, record);
 	}
 }
 
-/* When to look again: soon after errors, with rising delay; else at the sweep interval. 0: never.
- */
+/* The delay until the next sweep: short after errors, and rising; else the sweep interval. 0:
+ * never. */
 static uint64_t next_sweep_us(const struct sm *sm)
 {
 	uint64_t interval_us = (uint64_t)sm->options.sweep_interval_s * 1000000;
@@ -742,8 +742,8 @@ static void close_record(struct sm *sm, int error)
 	sweep->last = *record;
 }
 
-/* Ports of these switches changed since they were read. No PortStateChange tells so any more, so a
- * light sweep would not find those that are too many to be named. */
+/* Ports of these switches changed since they were read. PortStateChange no longer shows this, so a
+ * light sweep would miss them. If the switches are too many to name, a heavy sweep follows. */
 static void read_changed(struct sm *sm)
 {
 	list_for_each (link, &sm->fabric->switches) {
@@ -774,7 +774,7 @@ static void follow_table_cache(struct sm *sm, int error)
 	}
 }
 
-/* To a manager that becomes MASTER every link is new, until it has brought the subnet up. */
+/* For a manager that becomes MASTER every link is new, until it has brought the subnet up. */
 static void tell_links(struct sm *sm, int error)
 {
 	bool master = peers_role(sm->peers) == SM_MASTER;
@@ -838,7 +838,7 @@ static bool deserves_heavy(const struct sm *sm)
 	       (!(step & (step - 1)) || step % SELDOM == 0);
 }
 
-/* A MASTER looks after its fabric; others look for a change of masters, or for their link. */
+/* A MASTER maintains its fabric. Other roles wait for a change of the master, or for their link. */
 static void timer_expired(void *arg)
 {
 	struct sm *sm = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One record with a timer for each port that sent traps in the last minute: sm/trap_pace.h. */
+/* A record with a timer for each port that sent traps in the last minute: sm/trap_pace.h. */
 #include "sm/trap_pace.h"
 
 #include <stdio.h>
@@ -13,15 +13,15 @@
 struct sender {
 	struct trap_pace *pace;
 	guid_t guid;		 /* of its end port */
-	struct loop_timer timer; /* the next look, or the end of this record */
+	struct loop_timer timer; /* the next read, or the end of this record */
 	uint64_t looked_us;
 	uint64_t next_us; /* no look before */
 	uint64_t forget_us;
 	uint64_t revision; /* that of its node at the last request */
-	uint64_t sweep;	   /* the sweep that makes that look; 0: there was none yet */
-	unsigned empty;	   /* looks in a row that revealed nothing */
+	uint64_t sweep;	   /* the sweep that makes this read; 0: none yet */
+	unsigned empty;	   /* reads in a row without changes */
 	uint16_t number;   /* of the last trap */
-	uint8_t what;	   /* enum discover_look: waits for the next look; 0: nothing does */
+	uint8_t what;	   /* bits of enum discover_look for the next read; 0: none */
 };
 
 uint64_t trap_pause_us(unsigned empty)
@@ -52,7 +52,7 @@ static void trigger_look(struct sm *sm, const struct port *port, const struct se
 	discover_hurry(sm->discover);
 }
 
-/* A look that no sweep has made yet says nothing about the sender. */
+/* A read that no sweep has made yet says nothing about the sender. */
 static void judge_last_look(struct sender *sender, const struct sm *sm, uint64_t revision)
 {
 	if (!sender->sweep || sm->sweep.last.number < sender->sweep)

@@ -17,7 +17,7 @@ struct sm;
 
 enum {
 	TRAP_PAUSE_S = 1,	  /* an agent with the usual SubnetTimeOut of 18 sends no faster */
-	TRAP_EMPTY_FREE = 3,	  /* reads in a row without news before the pause grows */
+	TRAP_EMPTY_FREE = 3,	  /* consecutive reads without changes before the pause grows */
 	TRAP_PAUSE_DOUBLINGS = 3, /* to 8 s: the next light sweep comes after 10 s by default */
 	TRAP_FORGET_S = 60,	  /* without a trap: then the sender counts as new */
 };
@@ -31,12 +31,12 @@ struct trap_pace {
 void trap_pace_init(struct trap_pace *pace, struct sm *sm);
 /* Frees all senders with their timers. */
 void trap_pace_done(struct trap_pace *pace);
-/* Requests a read of a port that sent trap number; what: enum discover_look. The read finds the
- * port by its GUID, so the port may be freed before. */
+/* Requests a read of a port that sent trap number, with bits of enum discover_look. The read finds
+ * the port by its GUID, so the port may be freed before. */
 void trap_pace_look(struct trap_pace *pace, const struct port *sender, uint8_t what,
 		    uint16_t number);
 
-/* The pause after a read, in microseconds; empty: reads in a row without news. */
+/* The pause after a read, in microseconds; empty: consecutive reads without changes. */
 uint64_t trap_pause_us(unsigned empty);
 
 #endif

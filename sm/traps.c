@@ -79,10 +79,10 @@ struct port *sender_by_lid(struct sm *sm, lid_t lid)
 	return holder ? holder : owner;
 }
 
-/* A packet from the local port to itself may have no source LID: mlx4's process_mad() gets the
- * notices of its own firmware so, and OpenSM's osm_trap_rcv.c assumes the manager's LID. A
- * device without a LID also sends with none; such a trap can at most cause what a trap of the
- * local port may. */
+/* A packet from the local port to itself may have no source LID. mlx4's process_mad() delivers the
+ * notices of its own firmware in this way, and OpenSM's osm_trap_rcv.c assumes the manager's LID. A
+ * device without a LID also sends with none. Such a trap can at most cause the actions of a trap
+ * from the local port. */
 static bool is_from_own_port(const struct smp_rx_request *request)
 {
 	return request->from->lid == LID_NONE;
@@ -115,9 +115,8 @@ static void trap_link_state(struct sm *sm, const struct trap *trap)
 	look_at_sender(sm, trap, trap->sender ? look_at_whole(trap->sender) : LOOK_NODE);
 }
 
-/* The capability mask changed, or what the flags of OtherLocalChanges name: all but the
- * description is in PortInfo. Managers that appear or change their priority are surveyed in each
- * sweep. */
+/* The capability mask changed, or a value of OtherLocalChanges. All values but the description are
+ * in PortInfo. Managers that appear or change their priority are surveyed in each sweep. */
 static void local_changes(struct sm *sm, const struct trap *trap)
 {
 	const struct notice_local_changes *changes = &trap->details.local_changes;
@@ -127,7 +126,7 @@ static void local_changes(struct sm *sm, const struct trap *trap)
 	look_at_sender(sm, trap, what | (flags & CHANGE_NODE_DESCRIPTION ? LOOK_DESCRIPTION : 0));
 }
 
-/* A switch complains of any of its ports, an adapter's port of itself. */
+/* A switch reports any of its ports, a port of an adapter only itself. */
 static void trap_link_complaint(struct sm *sm, const struct trap *trap, uint8_t num)
 {
 	struct port *sender = trap->sender;
@@ -149,8 +148,8 @@ static void bad_p_key(struct sm *sm, const struct trap *trap)
 	trap_link_complaint(sm, trap, trap->details.switch_bad_p_key.port_num);
 }
 
-/* Where its lease timer runs now, a Get() with the right key stops that; the TrapRepress() does so,
- * too, but may be lost. */
+/* If the lease timer of the port runs now, a Get() with the right key stops it. The TrapRepress()
+ * does so, too, but may be lost. */
 static void bad_m_key(struct sm *sm, const struct trap *trap)
 {
 	if (!trap->sender)
@@ -160,7 +159,7 @@ static void bad_m_key(struct sm *sm, const struct trap *trap)
 }
 
 /* A repetition may be the first copy that reaches a MASTER, so the named port is read again. A
- * repeated complaint counts once. */
+ * repeated report counts once. */
 static const struct {
 	uint16_t number;
 	bool once;
@@ -240,8 +239,8 @@ static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mis
 	look_at_sender(sm, trap, sender ? look_at_whole(sender) : LOOK_NODE);
 }
 
-/* A trap whose TrapRepress() was lost comes again, with the same TID, and tells nothing new. There
- * are agents that give all their traps the TID 0. */
+/* A trap whose TrapRepress() was lost arrives again with the same TID, and has no new information.
+ * Some agents give all their traps the TID 0. */
 static bool is_fresh(const struct port *sender, const struct mad_header *header)
 {
 	bool seen = sender && header->tid && sender->agent->trap_tid == header->tid;
@@ -269,12 +268,12 @@ static void repress(struct sm *sm, const struct trap *trap)
 	uint8_t mad[MAD_SIZE];
 
 	if (!sm->fabric->sm_port)
-		return; /* no port is known yet, nor its M_Key: the trap comes again */
+		return; /* no port is known yet, nor its M_Key: the trap is repeated */
 	if (is_from_own_port(request))
 		to.lid = sm_lid(sm);
 	if (to.lid == LID_NONE)
-		return; /* our own port has no LID yet: nothing can be sent to it */
-	memcpy(mad, request->mad, sizeof(mad)); /* TID and notice go back as they came */
+		return; /* the local port has no LID yet, so nothing can be sent to it */
+	memcpy(mad, request->mad, sizeof(mad)); /* TID and notice return unchanged */
 	header.method = METHOD_TRAP_REPRESS;
 	header_encode(&header, mad);
 	be64_store(mad + SMP_M_KEY_OFFSET, repress_key(trap));
@@ -284,7 +283,7 @@ static void repress(struct sm *sm, const struct trap *trap)
 
 /* Reports */
 
-/* The key that was used may be another port's: it goes no further. */
+/* The M_Key may be that of another port, so it is removed here. */
 static void hide_m_key(struct notice *notice)
 {
 	union notice_details details;
@@ -295,8 +294,8 @@ static void hide_m_key(struct notice *notice)
 	format_encode(notice_details_format(notice->trap_number), &details, notice->data);
 }
 
-/* A notice goes to every subscriber, and the log of notices is shared: one port's flood would push
- * the notices of others out of it. The looks at the sender do not depend on this. */
+/* A notice is sent to every subscriber, and all notices share a log. A flood from one port would
+ * push the notices of other ports out of the log. Reads of the sender have a separate limit. */
 static bool may_tell(struct sm *sm, const struct trap *trap)
 {
 	struct rate *rate = trap->sender ? &trap->sender->agent->trap_rate : &sm->unknown_trap_rate;
@@ -367,8 +366,7 @@ void traps_receive(struct sm *sm, const struct smp_rx_request *request)
 		    trap.known ? "" : ", which is unknown");
 	mismatch = trap_judge(sm, &trap, &named);
 	if (!mismatch)
-		trap_new_epoch(sm,
-			       &trap); /* also while it is not MASTER yet, but will write soon */
+		trap_new_epoch(sm, &trap); /* also if it is not MASTER yet, but will write soon */
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	if (mismatch)

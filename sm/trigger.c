@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Merging: the widest requested kind counts, and the named nodes and ports are joined. */
+/* Merges requests: the widest requested kind counts, and the lists of nodes and ports are
+ * joined. */
 #include "sm/trigger.h"
 
 #include <stdio.h>

@@ -36,7 +36,7 @@ struct trigger {
 	struct {
 		guid_t guid;
 		uint8_t what;	      /* enum discover_look */
-	} targets[TRIGGER_NODES_MAX]; /* more than these make it light at least */
+	} targets[TRIGGER_NODES_MAX]; /* with more, the sweep is at least a light sweep */
 	unsigned num_targets;
 	char reason[TRIGGER_REASON_SIZE]; /* of the first */
 	unsigned merged;		  /* how many came after it */

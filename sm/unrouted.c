@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One row for each reason; the first that applies is logged. */
+/* A row for each reason; the first that applies is logged. */
 #include "sm/unrouted.h"
 
 #include <stdio.h>
@@ -120,8 +120,8 @@ static int node_guid_order(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Few are left out, and only they are sorted: while nodes are being found, a roster would have to
- * be made each time. */
+/* Few switches are unrouted, and only they are sorted. A roster would have to be made again each
+ * time while nodes are being found. */
 json_t *unrouted_json(const struct fabric *fabric)
 {
 	const struct node **nodes = mem_array(fabric->num_switches, sizeof(struct node *));

@@ -10,9 +10,10 @@
 #include "fabric/fabric.h"
 #include "lib/control.h"
 
-/* Logs those that are left out and were not when this was called last. */
+/* Logs the unrouted switches that were not unrouted at the last call. */
 void unrouted_log(struct fabric *fabric);
-/* An array of them: "guid", "description", "why". The caller's reference. */
+/* An array of the unrouted switches: "guid", "description", "why". The caller owns the
+ * reference. */
 json_t *unrouted_json(const struct fabric *fabric);
 
 #endif

@@ -217,7 +217,7 @@ bool link_may_step(const struct device_port *port, uint8_t state, uint8_t physic
 /* A Set() of PortState to Down with the link up returns the logical state to Init, and that of the
  * far end if it was higher. The link does not train again. So the answer shows Init, and the link
  * carries it. */
-static void begin_anew(struct device_port *port)
+static void return_to_init(struct device_port *port)
 {
 	struct device_port *peer = port->peer;
 
@@ -264,7 +264,7 @@ void link_step(struct device_port *port, uint8_t state, uint8_t physical)
 	else if (state == PORT_DOWN && link_is_up(port) && port->device->quirks.down_trains)
 		link_leave(port, port->info.link_down_default_state, true);
 	else if (state == PORT_DOWN && link_is_up(port))
-		begin_anew(port);
+		return_to_init(port);
 	else if (state > PORT_INIT && port->device->quirks.state_lag_us)
 		step_later(port, state);
 	else

@@ -15,7 +15,7 @@
 
 struct alias_listing {
 	struct sm *sm;
-	guid_t node_guid; /* of the only node that is listed; 0: all */
+	guid_t node_guid; /* of the node to list */
 	int port;	  /* of its only port; -1: all */
 };
 
@@ -48,7 +48,7 @@ static json_t *alias_json(struct sm *sm, const struct alias_entry *alias)
 
 /* Arguments */
 
-/* NULL: there is no such node, and the request has ended. */
+/* Returns NULL if there is no such node; the request has then ended. */
 static const struct node *node_argument(struct sm *sm, struct control_request *request,
 					const char *name)
 {
@@ -143,7 +143,7 @@ static void fail_for_holder(struct sm *sm, struct control_request *request,
 			     guid, port_guid, grant, port_guid, guid);
 }
 
-/* Whether it is the GUID of a port or a node, so that the request has ended. */
+/* Whether the GUID belongs to a port or a node. If so, the request has ended. */
 static bool fail_for_owner(struct sm *sm, struct control_request *request, guid_t guid)
 {
 	const struct port *port = map_get(&sm->fabric->ports, guid);
@@ -181,7 +181,7 @@ static unsigned free_index(const struct sm *sm, const struct port *port)
 	return 0;
 }
 
-/* NULL: no end port has this number there, and the request has ended. */
+/* Returns NULL if the node has no end port of this number; the request has then ended. */
 static const struct port *end_port(struct control_request *request, const struct node *node,
 				   int num)
 {
@@ -252,7 +252,8 @@ struct alias_arguments {
 	guid_t guid;
 };
 
-/* False: some are missing or bad, or this manager may change nothing; the request has ended. */
+/* Returns false if arguments are missing or invalid, or if this manager may not change anything.
+ * The request has then ended. */
 static bool alias_take_arguments(const struct sm *sm, struct control_request *request,
 				 const json_t *args, const char *command,
 				 struct alias_arguments *out)
@@ -283,7 +284,7 @@ static void command_set(void *ctx, struct control_request *request, const json_t
 		set_alias(sm, request, port, wanted.guid);
 }
 
-/* A port that is away is known by its GUID alone. */
+/* An absent port is known by its GUID alone. */
 static bool is_holder(struct sm *sm, struct control_request *request,
 		      const struct alias_arguments *named, const struct alias_entry *alias)
 {

@@ -138,7 +138,7 @@ static json_t *status_anomalies(const struct sm *sm)
 			 (json_int_t)program_refused_values(sm->program));
 }
 
-/* Which callbacks came near what one may hold the loop for, or used more. */
+/* The callbacks that came near the limit of time in a turn of the loop, or exceeded it. */
 static json_t *status_turns(const struct loop *loop)
 {
 	const struct loop_turn *turns;
@@ -263,7 +263,7 @@ struct sweep_request {
 	struct sweep_waiter waiter;
 	struct sm *sm;
 	struct control_request *request;
-	bool tries_engines; /* which are not kept if they give no routes */
+	bool tries_engines; /* which are not kept if they find no routes */
 };
 
 static json_t *sweep_answer(const struct sweep_request *sweep, const struct sweep_record *record)
@@ -283,8 +283,8 @@ static json_t *sweep_answer(const struct sweep_request *sweep, const struct swee
 	return answer;
 }
 
-/* Engines that give no routes are not kept: with them no later fault would get routes either.
- * Engines that stay are durable before the command is answered. */
+/* Engines that find no routes are not kept, because with them a later fault would get no routes
+ * either. Engines that are kept are durable before the command is answered. */
 static void sweep_has_ended(struct sweep_waiter *waiter, const struct sweep_record *record)
 {
 	struct sweep_request *sweep = container_of(waiter, struct sweep_request, waiter);
@@ -373,7 +373,7 @@ static void command_sm_sweep(void *ctx, struct control_request *request, const j
 
 struct list_kind {
 	const char *member;
-	/* False: there is none at this place. */
+	/* Returns false if this place has no row. */
 	bool (*row)(const struct snapshot *snapshot, uint32_t place, struct buffer *out);
 	uint32_t (*count)(const struct snapshot *snapshot);
 };
@@ -469,7 +469,7 @@ void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer
 	row_integer(out, "active", active);
 }
 
-/* An adapter is listed at its lowest port that is there. */
+/* An adapter is listed at its lowest present port. */
 static bool is_listed_before(const struct snapshot *snapshot, uint32_t place)
 {
 	return place >= snapshot->num_switches &&
@@ -494,8 +494,8 @@ static void command_node_list(void *ctx, struct control_request *request, const 
 	list_out(ctx, request, kinds);
 }
 
-/* link list: each cable once, from the switch of the lower index, or from the adapter where there
- * is no switch */
+/* link list: each cable once, from the switch with the lower index, or from the adapter if there is
+ * no switch */
 
 void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const char *name,
 		  struct buffer *out)
@@ -508,7 +508,7 @@ void link_end_row(const struct node_facts *facts, uint8_t port, lid_t lid, const
 	row_end(out, '}');
 }
 
-/* The rest of a row, behind its two ends. */
+/* The rest of a row, after its two ends. */
 static void link_state_row(const struct port_facts *facts, struct buffer *out)
 {
 	const struct port_info *info = &facts->info;
@@ -583,7 +583,7 @@ static void command_link_list(void *ctx, struct control_request *request, const 
 	list_out(ctx, request, kinds);
 }
 
-/* topology export: what a net file has of nodes, and every link */
+/* topology export: the nodes in the form of a net file, and every link */
 
 static void export_ports(const struct snapshot *snapshot, const struct node_facts *facts,
 			 struct buffer *out)

@@ -32,7 +32,7 @@ struct ha_commands {
 	struct control_request *request; /* NULL: no command runs, or its client has disconnected */
 	bool busy;
 	const struct order *order; /* NULL: the subnet is given away */
-	bool ordered;		   /* asked what it is after the order, whose answer was this: */
+	bool ordered;		   /* the state was queried after the control packet; its result: */
 	int error;
 	uint16_t status;
 	guid_t guid; /* the target; 0: the manager that ranks highest */
@@ -214,7 +214,7 @@ static void given(void *ctx, int error, uint16_t status)
 	}
 }
 
-/* A sweep that runs ends first, and begins nothing new. */
+/* Waits for the end of the running sweep, and begins nothing new. */
 static void ha_give_subnet(void *arg)
 {
 	struct ha_commands *ha = arg;
@@ -258,7 +258,7 @@ static void obeyed(struct ha_commands *ha, enum sm_state state)
 
 static void ha_command_refused(struct ha_commands *ha, int error, uint16_t status)
 {
-	if (error == -ECANCELED) /* a sweep did not find its port any more */
+	if (error == -ECANCELED) /* a sweep no longer found its port */
 		ha_command_fail(ha, "0x%016" PRIx64 " has disappeared", ha->guid);
 	else if (error)
 		ha_command_fail(ha, "no response from 0x%016" PRIx64 " (%s)", ha->guid,

@@ -401,7 +401,7 @@ static const struct judge quality_judge = {quality_steps, ARRAY_SIZE(quality_ste
 					   answer_quality};
 static const struct judge plan_judge = {plan_steps, ARRAY_SIZE(plan_steps), answer_plan};
 
-/* Going from step to step, on the loop */
+/* From step to step, on the loop */
 
 static void judgement_free(struct judgement *j)
 {

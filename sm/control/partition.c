@@ -117,8 +117,8 @@ static bool has_settled(struct sm *sm, const struct change *change, guid_t guid)
 	return status != PKEYS_WANTED && status != PKEYS_WRITTEN;
 }
 
-/* Lists show nodes by their own GUIDs, and an adapter's are no port's: a member that is none in all
- * likelihood. */
+/* Warns of a node GUID as a member. Lists show node GUIDs, and for an adapter no port has this
+ * GUID, so it is probably a mistake. */
 static void warn_of_node(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
 {
 	const struct node *node =
@@ -134,7 +134,8 @@ static void warn_of_node(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer
 	row_string(out, NULL, warning);
 }
 
-/* Such an alias does not count for its port, so the member stays without the key. */
+/* Warns of an alias that is not granted: it does not count for its port, so the member gets no
+ * P_Key. */
 static void warn_of_alias(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
 {
 	const struct alias_entry key = {.guid = guid}, *alias;
@@ -610,7 +611,7 @@ static void partition_row(struct sm *sm, pkey_t p_key, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* The next partition of the list; false: there is none any more. */
+/* The next partition of the list; false: no more. */
 static bool next_partition(struct listing *listing, pkey_t *p_key)
 {
 	const struct policy *policy = &listing->sm->policy;

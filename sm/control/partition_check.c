@@ -40,7 +40,7 @@ static void partition_check_forget(struct partition_check *check)
 	check->file = NULL;
 }
 
-/* The keys of a that are not in b; how many. */
+/* Prints the keys of a that are not in b. Returns their number. */
 static unsigned missing_pkeys(const pkey_t *a, unsigned num_a, const pkey_t *b, unsigned num_b,
 			      char text[KEYS_SIZE])
 {

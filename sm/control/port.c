@@ -158,7 +158,7 @@ struct asking {
 	unsigned port;
 	bool shows_node; /* its row comes first */
 	bool disables, forced;
-	guid_t guid; /* of the only node that is listed; 0: all */
+	guid_t guid; /* of the node to list */
 	uint32_t at, until;
 	unsigned next; /* port of the place */
 };
@@ -205,7 +205,7 @@ static void port_command_begin(struct sm *sm, struct control_request *request, c
 				      peers_role(sm->peers) != SM_MASTER, snapshot_came, asking);
 }
 
-/* The place of the node that was named; -1: none, and the request has ended. */
+/* The place of the requested node; -1: none, and the request has ended. */
 static int64_t port_command_place(struct asking *asking)
 {
 	struct snap_named named = snapshot_find_named(asking->snapshot, asking->node);
@@ -228,7 +228,7 @@ static void walk_node(struct asking *asking, uint32_t at)
 	asking->until = is_switch ? at + 1 : node_count(asking->snapshot);
 }
 
-/* The next port of the walk; false: there is none any more. */
+/* The next port of the walk; false: no more. */
 static bool port_command_next(struct asking *asking, struct place *place)
 {
 	for (; asking->at < asking->until; asking->at++, asking->next = 0) {
@@ -380,7 +380,7 @@ static void port_change_free(struct port_change *change)
 	free(change);
 }
 
-/* A switch that has disappeared gets the value when it returns, if the port is to be disabled. */
+/* An absent switch gets the value when it returns, if the port is to be disabled. */
 static void port_change_durable(void *ctx)
 {
 	struct port_change *change = ctx;
@@ -417,7 +417,7 @@ static void change_port(struct asking *asking, const struct port *port)
 	registry_wait(sm->registry, &change->waiter);
 }
 
-/* Why not, in one line; NULL: it may be done. */
+/* The reason for a refusal in one line; NULL: it is allowed. */
 static char *objection(const struct asking *asking, const struct node *node)
 {
 	const struct port *port;
@@ -443,7 +443,7 @@ static char *objection(const struct asking *asking, const struct node *node)
 	return NULL;
 }
 
-/* A switch that is away is forgotten by its GUID alone. */
+/* Removes the record of an absent switch, which is known by its GUID alone. */
 static bool forget_absent(struct asking *asking)
 {
 	struct disabled_entry entry = {.port = (uint8_t)asking->port};
@@ -458,7 +458,7 @@ static bool forget_absent(struct asking *asking)
 	return true;
 }
 
-/* The port has the wanted state, here and at the switch. */
+/* Whether the port has the wanted state, in the registry and at the switch. */
 static bool is_so(const struct asking *asking, const struct port *port)
 {
 	bool is_down =

@@ -43,7 +43,7 @@ static void add_hop(void *ctx, uint32_t index, uint8_t port)
 	out->in_port = port ? snap_link(out->snapshot, index, port)->port : 0;
 }
 
-/* The switch of a place: itself, or the one an end port is cabled to; -1 without one. */
+/* The switch at a place, or the switch of the end port at this place; -1: none. */
 static int32_t switch_at(const struct snapshot *snapshot, uint32_t place)
 {
 	return place < snapshot->num_switches ? (int32_t)place
@@ -173,8 +173,8 @@ static void command_route_show(void *ctx, struct control_request *request, const
 
 /* route engine */
 
-/* The sweep that follows computes by the new chain; when it gives no routes, it is taken back, else
- * it is kept (sweep.c). */
+/* The next sweep computes routes with the new chain. If it finds none, the former chain is
+ * restored; else the new chain is kept (sweep.c). */
 static void command_route_engine(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
@@ -207,13 +207,13 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 
 enum { LIDS_A_PART = 4096 };
 
-/* A dump on its way to a client. Of a large fabric it is half a gigabyte, so each piece is written
- * by a job while the one before is sent. */
+/* A dump on its way to a client. For a large fabric it has half a gigabyte, so a job writes each
+ * piece while the previous piece is sent. */
 struct dumping {
 	struct work_job job;
 	struct list link; /* in commands->dumps */
 	struct sm *sm;
-	struct control_request *request; /* NULL: it has ended while the job ran */
+	struct control_request *request; /* NULL: the request ended while the job ran */
 	struct view *view;
 	unsigned file;
 	uint32_t sw, lid;
@@ -276,7 +276,7 @@ static void dump_groups(struct dumping *dumping, FILE *stream)
 static const struct {
 	const char *name;
 	void (*next)(struct dumping *dumping, FILE *stream);
-	bool is_live; /* looks at the live model, so it is no job */
+	bool is_live; /* reads the live model, so it is no job */
 } dump_files[] = {
 	{"opensm-subnet.lst", dump_links, false},
 	{"opensm.fdbs", dump_entries, false},

@@ -12,7 +12,7 @@
 #include "lib/mem.h"
 #include "sm/election/parts.h"
 
-/* Of a port that does what ought to be none of its business. */
+/* Log lines about a port that sends improper control packets. */
 static struct log_subject stranger(lid_t from)
 {
 	return (struct log_subject){.message_id = MESSAGE_FOREIGN_MANAGER, .lid = from};
@@ -24,13 +24,13 @@ static void acknowledged(void *owner, void *subject, const struct smp_request *r
 	(void)owner;
 	(void)subject;
 	(void)request;
-	(void)answer; /* if it was lost, the sender has the answer to its Set() */
+	(void)answer; /* if it is lost, the answer to the Set() is enough for the sender */
 }
 
 /* Late orders */
 
-/* Longer than a packet can be under way: a switch drops it after 4.3 s at most (LifeTimeValue, and
- * HOQLife of a port), and passes are few that wait at all. */
+/* Longer than a packet can be under way: a switch drops a packet after 4.3 s at most
+ * (LifeTimeValue, and HOQLife of a port), and a packet waits at few switches. */
 enum { ORDER_LATE_US = 10000000 };
 
 static struct peer_order *find_order(struct peers *peers, guid_t guid)
@@ -120,7 +120,7 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 
 	if (peers->role == SM_NOTACTIVE || peers->options->standby_only)
 		return STATUS_INVALID_VALUE;
-	if (from != LID_PERMISSIVE) /* it need not have come by LIDs */
+	if (from != LID_PERMISSIVE) /* it may have arrived by a directed route */
 		snprintf(where, sizeof(where), " at LID %u", from);
 	if (!may_hand_over(peers, sender->guid)) {
 		log_limited(&peers->limit, LOG_WARNING, &subject,
@@ -134,7 +134,7 @@ static enum mad_status take_handover(struct peers *peers, const struct sm_info *
 	snprintf(reason, sizeof(reason), "manager 0x%016" PRIx64 "%s handed over", sender->guid,
 		 where);
 	if (peers->role == SM_MASTER && sender->guid == peers->previous_master)
-		return STATUS_OK; /* repeated, since our answer was lost */
+		return STATUS_OK; /* repeated, because our answer was lost */
 	if (peers->role == SM_MASTER)
 		return take_another_subnet(peers, reason);
 	inherit(peers, sender);
@@ -163,7 +163,7 @@ static enum mad_status take_order(struct peers *peers, enum role_event event,
 	return STATUS_OK;
 }
 
-/* A HANDOVER that was taken, and whose answer was lost. */
+/* The target accepted a HANDOVER, but its answer was lost. */
 static enum mad_status take_acknowledge(struct peers *peers, const struct sm_info *sender)
 {
 	if (peers->role == SM_MASTER && peers->handover_target &&
@@ -231,7 +231,7 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 				    "refused an SMInfo control packet from an unknown port that "
 				    "claims to be manager 0x%016" PRIx64,
 				    sender->guid);
-		/* Or LIDs have changed since we looked: another MASTER has written them. */
+		/* Or LIDs have changed since the last survey: another MASTER has written them. */
 		if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
 			peers->noticed(
 				peers->ctx, true,

@@ -14,7 +14,7 @@
 #include "sm/election/poll.h"
 #include "sm/election/trust.h"
 
-/* The last order of a manager that was obeyed. */
+/* The last control packet of a manager that was obeyed. */
 struct peer_order {
 	guid_t guid; /* its manager's; 0: none */
 	uint32_t act_count;
@@ -35,7 +35,7 @@ struct peers {
 	bool (*ready)(void *ctx); /* NULL: always */
 	void *ctx;
 
-	struct peer *list; /* with the latest answer of each, to a survey or a poll */
+	struct peer *list; /* with their latest answers to a survey or a poll */
 	size_t count;
 	unsigned surveys;
 	size_t pending; /* answers of the survey still to come */
@@ -44,34 +44,34 @@ struct peers {
 	loop_fn *done;
 	void *done_arg;
 
-	struct peer master;		/* the polled master in STANDBY; guid 0: none */
-	unsigned waited;		/* polls that found it alive, but no MASTER yet */
-	bool met_another;		/* the last survey, whom the one before did not meet */
-	bool contested;			/* the last survey met another MASTER, which ranks lower */
-	guid_t handover_target;		/* the manager that gets the role; 0: none */
-	int handover_error;		/* of the offer, while the SMInfo of the target is read */
+	struct peer master;	/* the polled master in STANDBY; guid 0: none */
+	unsigned waited;	/* polls that found it alive, but no MASTER yet */
+	bool met_another;	/* the last survey found a manager that the survey before did not */
+	bool contested;		/* the last survey found another MASTER, which ranks lower */
+	guid_t handover_target; /* the manager that gets the role; 0: none */
+	int handover_error;	/* of the offer, while the SMInfo of the target is read */
 	uint16_t handover_status;	/* the same */
-	struct peers_handover handover; /* choose NULL: nothing is to be given away */
+	struct peers_handover handover; /* choose NULL: no handover is requested */
 	bool giving;			/* the handover was requested by command */
 	bool yields;		/* another manager is MASTER by command, or will be: rank last */
 	uint8_t inherited;	/* priority while MASTER, taken from a manager that handed over by
 				   command */
-	guid_t previous_master; /* that manager, until a survey has found it; 0: it has */
+	guid_t previous_master; /* that manager, until a survey has found it; 0: none */
 	struct poll poll;	/* of the master */
-	struct poll **watched;	/* a MASTER's, of all others in the list */
+	struct poll **watched;	/* of a MASTER: polls of all others in the list */
 	size_t num_watched;
 	struct trust trust;
 	struct log_limit limit;
-	struct rate handovers; /* how often others can make us look */
+	struct rate handovers; /* limit of surveys that other managers cause */
 	struct peer_order orders[PEER_ORDERS];
-	unsigned num_orders; /* ever: the next one takes the place of the oldest */
+	unsigned num_orders; /* since the start: the next element replaces the oldest */
 };
 
 /* The only function that writes the role. No change of role, or MASTER for a standby-only
  * manager, is ignored. */
 void peers_set_role(struct peers *peers, enum role_event event, const char *reason);
-/* A manager answered a question of ours: where its ActCount is lower than in its last order it has
- * begun again, and so do its orders. */
+/* A manager has answered a query. If its ActCount is lower than in its last control packet, it was
+ * restarted, and its control packets count from the start again. */
 void peers_answered(struct peers *peers, const struct sm_info *info);
 /* The handover target has accepted. */
 void peers_handover_complete(struct peers *peers);

@@ -22,7 +22,7 @@
 #include "mad/mad.h"
 #include "mad/notice.h"
 
-/* How long a manager that ranks higher may take to become MASTER before we look again. */
+/* Time for a manager that ranks higher to become MASTER, before the next survey. */
 enum { MASTER_WAIT_MS = 10000 };
 
 static void watch_ends(struct peers *peers)
@@ -202,7 +202,8 @@ void peers_master_closed(struct peers *peers)
 		poll_doubt(&peers->poll);
 }
 
-/* Tells a master that ranks lower than we do to look at us: trap 144, "SM priority change". */
+/* Sends trap 144, "SM priority change", to a master that ranks lower, so that it queries this
+ * manager. */
 static void tell_master(struct peers *peers, const struct peer *master)
 {
 	struct mad_addr to = {.lid = master->lid};
@@ -334,7 +335,7 @@ static void gave(struct peers *peers, int error, uint16_t status)
 	handover.done(handover.ctx, error, status);
 }
 
-/* Its ACKNOWLEDGE may have come before. */
+/* Its ACKNOWLEDGE may have arrived before. */
 static void offer_ends(struct peers *peers, int error, uint16_t status)
 {
 	char text[96];
@@ -431,8 +432,8 @@ void peers_cancel_handover(struct peers *peers)
 	peers->giving = false;
 }
 
-/* True when a handover is under way. The target learns the rank of this manager, and reads its
- * SMInfo at once. */
+/* Returns true if a handover is under way. The target learns the rank of this manager from it, and
+ * reads its SMInfo at once. */
 static bool peers_begin_handover(struct peers *peers)
 {
 	guid_t guid;
@@ -471,7 +472,7 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 	}
 }
 
-/* True when a handover is under way, which then finishes the survey. */
+/* Returns true if a handover is under way, which then finishes the survey. */
 static bool conclude_master(struct peers *peers, const struct sm_info *own)
 {
 	const struct peer *handover_target = NULL;
@@ -482,9 +483,8 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 
 		if (is_handover_target(info, handover_target ? &handover_target->info : own))
 			handover_target = &peers->list[i];
-		/* The other MASTER hands over after it has looked. A manager that took the LID
-		 * of the local port cannot be reached before it has got another LID in this
-		 * sweep. */
+		/* The other MASTER hands over after its survey. A manager that took the LID of the
+		 * local port is unreachable until it gets another LID in this sweep. */
 		if (info->state == SM_MASTER && role_outranks(own, info) &&
 		    peers->list[i].lid != port_info(peers->fabric->sm_port)->lid) {
 			peers->contested = true;

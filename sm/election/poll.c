@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * An interval consists of a few attempts, each with a part of its time, so the answers of a slow
- * manager would always be late. So the last interval before the verdict is one attempt, which
- * waits all of it.
+ * An interval consists of a few attempts, each with a part of its time. With such attempts only,
+ * the answers of a slow manager would always be late. So the last interval before the verdict is a
+ * single attempt, which waits for the whole interval.
  */
 #include "sm/election/poll.h"
 
@@ -15,7 +15,7 @@ enum { ATTEMPTS = 3 };
 static void asked(void *arg, const struct txn_result *result);
 static void interval_begins(void *arg);
 
-/* Attempts go by LID and along the directed route in turn, where both are known. */
+/* Attempts use the LID and the directed route in turn, if both are known. */
 static bool poll_address(const struct poll *poll, struct mad_addr *to, struct route_path *path,
 			 bool *directed)
 {
@@ -82,13 +82,14 @@ static void attempt_is_lost(struct poll *poll)
 		interval_is_lost(poll);
 }
 
-/* A LID that moves with mastership (sm_lid) leads back to us until the new master has taken it. */
+/* A LID that moves with mastership (sm_lid) leads back to this manager until the new master has
+ * taken it. */
 static bool poll_is_own(const struct poll *poll, const struct sm_info *info)
 {
 	return info->guid == poll->fabric->own_guid;
 }
 
-/* A refusal because it is busy just now is a sign of life, but tells nothing. */
+/* A status "busy" is a sign of life, but has no SMInfo. */
 static void asked(void *arg, const struct txn_result *result)
 {
 	struct poll *poll = arg;

@@ -27,7 +27,7 @@ struct peer {
 
 enum poll_news {
 	POLL_ANSWER, /* info has its SMInfo */
-	POLL_GONE,   /* its port answers that no manager is there, or it cannot be reached */
+	POLL_GONE,   /* its port answers that it has no manager, or it is unreachable */
 	POLL_SILENT, /* poll_misses intervals without an answer; the count begins again */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The transitions as rows: a pair of role and event that has no row changes nothing. */
+/* The transitions as rows: a pair of role and event without a row changes nothing. */
 #include "sm/election/role.h"
 
 #include <stddef.h>

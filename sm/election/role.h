@@ -13,21 +13,21 @@
 #include "mad/attr.h"
 
 enum role_event {
-	ROLE_MASTER_FOUND,    /* discovery met a MASTER */
-	ROLE_HIGHER_FOUND,    /* discovery met no MASTER, but a manager that ranks higher */
-	ROLE_NONE_BETTER,     /* discovery is complete, and neither of these was met */
-	ROLE_PORT_DOWN,	      /* our own port's link is down: there is no subnet to be master of */
-	ROLE_MASTER_LOST,     /* in STANDBY: the master answers no more, or is no master any more */
-	ROLE_HANDOVER,	      /* a MASTER gave us its role */
-	ROLE_HANDED_OVER,     /* another one accepted ours */
+	ROLE_MASTER_FOUND,    /* discovery found a MASTER */
+	ROLE_HIGHER_FOUND,    /* discovery found no MASTER, but a manager that ranks higher */
+	ROLE_NONE_BETTER,     /* discovery is complete, and found neither of these */
+	ROLE_PORT_DOWN,	      /* the link of the local port is down */
+	ROLE_MASTER_LOST,     /* in STANDBY: the master no longer answers, or is no longer MASTER */
+	ROLE_HANDOVER,	      /* a MASTER handed over to this manager */
+	ROLE_HANDED_OVER,     /* another manager accepted the handover */
 	ROLE_CONTROL_DISABLE, /* control packets of a MASTER */
 	ROLE_CONTROL_STANDBY,
 	ROLE_CONTROL_DISCOVER,
 };
 
-/* The role after event; the same role when the event means nothing in it. */
+/* The role after event; the same role if the event has no effect in it. */
 enum sm_state role_next(enum sm_state role, enum role_event event);
-/* The role that event leads to from each role in which it means something. */
+/* The role to which event leads, from each role in which it has an effect. */
 enum sm_state role_after(enum role_event event);
 
 /* Whether a ranks higher than b: by priority, then by the lower GUID (chapter 14.4.1.2). */

@@ -13,7 +13,7 @@ const struct held_keys *held_keys_get(const struct map *held, guid_t port_guid)
 	return map_get(held, port_guid);
 }
 
-/* There is room for one more. */
+/* There is room for another key. */
 static void make_full(struct held_keys *keys)
 {
 	unsigned count = 0;

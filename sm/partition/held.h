@@ -13,7 +13,7 @@
 
 struct held_keys {
 	unsigned count;
-	pkey_t key[]; /* the default partition's first, the others by their numbers */
+	pkey_t key[]; /* the key of the default partition first, the others by number */
 };
 
 /* The P_Keys of an end port, by its GUID; NULL: no entry. */

@@ -57,7 +57,7 @@ static bool read_mark(const char *mark, size_t *length, uint64_t *hash, uint64_t
 	       *length <= BYTES_MAX;
 }
 
-/* The same text keeps its date. */
+/* An unchanged text keeps its date. */
 void partition_kept_put(struct registry *registry, const struct partitions *partitions,
 			uint64_t now_s)
 {
@@ -88,7 +88,7 @@ void partition_kept_clear(struct registry *registry)
 	kept_text_drop_from(registry, 0);
 }
 
-/* NULL: it is not there whole. */
+/* Returns NULL if a part of it is missing. */
 static char *kept_text_gather(const struct registry *registry, size_t length, uint64_t hash)
 {
 	char *text = mem_alloc(length + 1);

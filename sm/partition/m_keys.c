@@ -81,8 +81,8 @@ static void m_keys_of_port(void *ctx, guid_t guid, struct m_key_list *list)
 	add_policy(keys->options, guid, list);
 }
 
-/* Keys of ports that are recorded and not there come after those in the list, in a circle; those
- * that find no place in it have their turns later. */
+/* Adds the keys of recorded, absent ports after the keys in the list. Keys that do not fit are
+ * tried in later turns. */
 static uint64_t m_keys_add_missing(const struct keys *keys, unsigned turn, struct m_key_list *list)
 {
 	const struct m_key_entry *entry;
@@ -115,8 +115,8 @@ static uint64_t beyond(void *ctx, const struct port *from, unsigned turn)
 		add_policy(keys->options, 0, &list);
 	if (turn < list.count)
 		return list.key[turn];
-	/* A port without a key responds to the first attempt, and must not see the keys of
-	 * others. */
+	/* A port without a key responds to the first attempt, and must not receive the keys of
+	 * other ports. */
 	return turn ? m_keys_add_missing(keys, turn, &list) : 0;
 }
 
@@ -174,7 +174,7 @@ static void m_keys_settle(struct keys *keys, const struct port *port)
 		registry_drop(keys->registry, REGISTRY_M_KEY, found);
 }
 
-/* Where all have one key, or none, it does not matter who is where. */
+/* If all ports have the same key, or none, the positions of ports do not matter. */
 static void note_neighbor(struct keys *keys, const struct port *port)
 {
 	const struct port *peer = port->peer;
@@ -199,7 +199,7 @@ static unsigned settle_node(void *arg, size_t *at)
 	for (unsigned i = 0; i <= node->num_ports; i++) {
 		if (node->port[i].agent)
 			m_keys_settle(keys, &node->port[i]);
-		if (i) /* an adapter's, too: a manager may begin there */
+		if (i) /* also of an adapter: a manager may start there */
 			note_neighbor(keys, &node->port[i]);
 	}
 	return 4 * (node->num_ports + 1u);
@@ -434,7 +434,7 @@ static bool take_row(const json_t *row, struct m_key_entry *entry)
 	       m_keys_take_number(json_array_get(row, 1), &entry->m_key);
 }
 
-/* All rows are judged before the first one counts. */
+/* All rows are checked before the first is used. */
 int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const char **why)
 {
 	struct m_key_entry entry;

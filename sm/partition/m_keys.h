@@ -30,7 +30,7 @@ struct offender {
 	lid_t lid;
 	uint64_t count;
 	uint64_t last_s; /* wall clock */
-	guid_t at;	 /* the end port that refused the last one */
+	guid_t at;	 /* the end port that refused the last SMP */
 	uint16_t attr_id;
 	uint8_t method;
 };

@@ -181,7 +181,7 @@ static void ask_run_time(struct policy *policy, const struct policy_file *file, 
 				     PARTITION_MEMBER_BY_GUID, &key);
 	     member; member = registry_next(policy->registry, REGISTRY_PARTITION_MEMBER,
 					    PARTITION_MEMBER_BY_GUID, member)) {
-		/* Its partition may have left the file. */
+		/* Its partition may have been removed from the file. */
 		if (member->p_key != PKEY_DEFAULT_LIMITED &&
 		    !(file && file->by_key[member->p_key]) &&
 		    !policy_at_run_time(policy, member->p_key))
@@ -363,7 +363,7 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid)
 
 	if (policy->frozen && !port)
 		return frozen_keys(policy, policy_owner(policy, guid), false);
-	/* An absent port is most often that of an adapter. */
+	/* An absent port is usually the port of an adapter. */
 	return port ? policy_port_keys(policy, port)
 		    : policy_keys(policy, policy->file, policy_owner(policy, guid), NODE_CA, false);
 }
@@ -532,12 +532,12 @@ static void note_all(struct policy *policy)
 /* A port with a LID is present, was, or will be again. */
 static unsigned policy_look_at_all(void *arg, size_t *at)
 {
-	enum { UNITS = 20 }; /* so many looks at a port it costs */
+	enum { UNITS = 20 }; /* cost of the step, in ports */
 	struct policy *policy = arg;
 	const struct lid_entry *entry = registry_walk_next(&policy->cursor);
 
 	(*at)++;
-	if (registry_is_together(policy->registry)) { /* half of it is there: again, later */
+	if (registry_is_together(policy->registry)) { /* only a part is applied: judged later */
 		note_all(policy);
 		return 0;
 	}
@@ -578,8 +578,8 @@ static void judge_all(struct policy *policy)
 	slices_begin(&policy->walk);
 }
 
-/* Ports that changes of the registry concern wait for a turn of their own: what follows from them
- * changes the registry, too. */
+/* Ports that changes of the registry concern are judged in a later turn, because the results change
+ * the registry, too. */
 static void policy_note_port(struct policy *policy, guid_t guid)
 {
 	guid_t owner = policy_owner(policy, guid);
@@ -638,7 +638,7 @@ static void policy_registry_changed(void *ctx, const struct registry_change *cha
 		setting_changed(policy);
 	else
 		return;
-	/* The first thing that is said at run time, and the last that is taken back. */
+	/* The first definition at run time, or the removal of the last. */
 	if (policy_is_closed(policy) != policy->closed) {
 		policy->closed = !policy->closed;
 		note_all(policy);
@@ -694,7 +694,7 @@ void policy_port_settled(struct policy *policy)
 		loop_defer(&policy->settled);
 }
 
-/* Where a file is bad or missing, the last good one stays in force: nothing to log. */
+/* If the file is bad or missing, the last good file stays in force, and nothing is logged here. */
 static bool log_changes(const struct policy *policy, enum partition_source source,
 			const struct partitions *partitions)
 {
@@ -793,7 +793,7 @@ void policy_init(struct policy *policy, struct loop *loop, struct registry *regi
 	policy->keeping = (struct registry_waiter){.durable = next_is_kept, .ctx = policy};
 	list_init(&policy->keeping.link);
 	map_init(&policy->held);
-	policy_find_source(policy); /* until policy_set_file() the kept one counts */
+	policy_find_source(policy); /* until policy_set_file() the kept file counts */
 	policy_find_frozen(policy);
 	policy->closed = policy_is_closed(policy);
 	slices_init(&policy->walk, loop, &all_plan, policy, policy_walked, policy);

@@ -42,15 +42,15 @@
 enum partition_source {
 	PARTITIONS_NO_FILE,
 	PARTITIONS_FILE,
-	PARTITIONS_BAD_FILE,  /* given: it was bad when the daemon started */
-	PARTITIONS_UNWANTED,  /* given: the configuration names no file; as NO_FILE, for good */
+	PARTITIONS_BAD_FILE,  /* given: the file was bad when the daemon started */
+	PARTITIONS_UNWANTED,  /* given: the configuration names no file; as NO_FILE, but intended */
 	PARTITIONS_KEPT_FILE, /* follows: the last good file, from the registry, is in force */
 	PARTITIONS_LOST_FILE, /* follows: the same, but the registry has no text of it */
 };
 
 /* A rule of the file about one GUID, or a range. */
 struct policy_rule {
-	guid_t guid; /* 0: of all, of some kind, or of a range */
+	guid_t guid; /* 0: all ports, ports of a kind, or a range */
 	uint32_t partition, number;
 };
 
@@ -63,7 +63,7 @@ struct policy_file {
 	size_t num_exact, num_wide;
 };
 
-/* The P_Keys that this port should have may be others now. */
+/* The P_Keys that this port should have may have changed. */
 typedef void policy_port_fn(void *ctx, struct port *port);
 
 struct policy {
@@ -77,17 +77,17 @@ struct policy {
 	const struct sm_options *options;
 	struct policy_file *file;
 	uint64_t digest;		     /* of its text */
-	enum partition_source given, source; /* by policy_set_file(); what follows from it */
-	char *problem;			     /* why the file that was given is bad; or NULL */
-	char *kept_mark;		     /* of the kept text in force, or last tried; or NULL */
-	char kept_when[KEPT_WHEN_SIZE];	     /* its date */
+	enum partition_source given, source; /* of policy_set_file(); the resulting source */
+	char *problem;			     /* the fault of the given file; or NULL */
+	char *kept_mark;		/* mark of the kept text in force, or last tried; or NULL */
+	char kept_when[KEPT_WHEN_SIZE]; /* its date */
 	bool frozen;
 	struct map held; /* held.h, while it is frozen */
-	/* A file that waits until the registry has it for good. */
+	/* A file that waits until it is durable in the registry. */
 	struct partitions *next;
 	struct registry_waiter keeping;
 	uint64_t state;	    /* rises with each change that may concern all ports; from 1 */
-	bool live;	    /* this manager is MASTER and its first view is there */
+	bool live;	    /* this manager is MASTER and has published its first view */
 	struct slices walk; /* over all ports, after such a change */
 	struct registry_cursor cursor;
 	bool walking;
@@ -104,17 +104,18 @@ struct policy {
 	unsigned num_noted, noted_room;
 	bool all_noted, groups_noted;
 	bool unlike; /* policy_is_unlike() at the last log line */
-	bool closed; /* policy_is_closed(), when it was looked at last */
+	bool closed; /* policy_is_closed() at the last check */
 	/* Called, deferred, when the P_Keys of a port are written, or cannot be. */
 	struct loop_deferred settled;
 	bool news; /* tables were written since the last view that shows them */
 };
 
-/* The keys that a port should have: the default partition's first, the others by their numbers. */
+/* The keys that a port should have: the key of the default partition first, the others by
+ * number. */
 struct port_keys {
-	const pkey_t *key; /* good until the next question */
+	const pkey_t *key; /* valid until the next query */
 	unsigned count;
-	pkey_t index0; /* the partition that stands first in its table; 0: none */
+	pkey_t index0; /* the partition of the first entry; 0: none */
 };
 
 /* Everything but loop is borrowed and must outlive it. pkeys_changed is called for each port
@@ -134,8 +135,8 @@ bool policy_is_unlike(const struct policy *policy);
 /* The path of the file that was in force before, if there is none now, until that change is in
  * force. NULL: none. */
 const char *policy_former_file(const struct policy *policy);
-/* Why the file that policy_set_file() is given next is bad, "file:line: reason"; NULL: it is not.
- */
+/* Sets the fault of the file that is passed to policy_set_file() next, "file:line: reason"; NULL:
+ * none. */
 void policy_set_problem(struct policy *policy, const char *problem);
 /* Puts the file of a new MASTER into the registry, before the first write to a device. True: the
  * registry has changed, so wait until the change is durable. */

@@ -2,8 +2,8 @@
 /*
  * The standby's half: finds the master among the configured peers, and puts received changes into
  * its own registry. It accepts only the MASTER that the election names, and only changes that
- * continue where the last change ended. Any violation ends the connection, and the next one begins
- * with a full copy.
+ * continue where the last change ended. Any violation ends the connection, and the next connection
+ * begins with a full copy.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void drop_parts(struct replica *replica)
 	follow->greeted = false;
 }
 
-/* All peers are tried in a row, then there is a pause. */
+/* All peers are tried one after the other, then there is a pause. */
 static void again(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
@@ -107,7 +107,7 @@ static bool follow_refuse(struct replica *replica, const char *why)
 	return false;
 }
 
-/* A frame of the master is impossible, so what it sent before may be wrong, too. */
+/* The master sent an invalid frame, so its earlier frames may be wrong, too. */
 static bool disbelieve(struct replica *replica, const char *why)
 {
 	struct follow *follow = &replica->follow;
@@ -185,7 +185,7 @@ static void put_batch(struct replica *replica, struct registry *registry)
 	arena_reset(follow->arena);
 }
 
-/* True when all are in the batch, and in why what is wrong otherwise. */
+/* Returns true if all changes are in the batch. Otherwise why has the reason. */
 static bool follow_gather(struct follow *follow, struct wire_changes *changes, char why[WHY_SIZE])
 {
 	if (follow->batched + changes->count > FRAME_CHANGES_MAX) {
@@ -285,7 +285,7 @@ static void taken(struct replica *replica)
 	if (replica->owner.locked_out(replica->owner.ctx))
 		replica->owner.unlocked(replica->owner.ctx);
 	wait_durable(replica);
-	if (!follow->waits_for) /* also where nothing was changed, or nothing ever was */
+	if (!follow->waits_for) /* also if nothing was changed */
 		follow_acknowledge(replica);
 }
 
@@ -299,8 +299,8 @@ static void follow_turn(void *arg)
 		taken(replica);
 }
 
-/* A master whose store has lost partitions says so (store/store.h). The standby does not give up
- * its own partitions for that. */
+/* A master whose store has lost partitions reports this (store/store.h). The standby then keeps its
+ * own partitions. */
 static bool lacks_what_is_here(const struct replica *replica)
 {
 	const struct registry *here = replica->registry;
@@ -312,7 +312,7 @@ static bool lacks_what_is_here(const struct replica *replica)
 		registry_count(here, REGISTRY_PARTITION_TEXT));
 }
 
-/* Said once; it is tried again until an administrator has decided at the master. */
+/* Logged once. The standby tries again until an administrator has decided at the master. */
 static bool refuse_lack(struct replica *replica)
 {
 	static const char why[] = "it has lost partitions that this standby has";
@@ -572,7 +572,7 @@ static void follow_retry(void *arg)
 	again(replica);
 }
 
-/* A master that is none of the peers cannot be followed: it is another program, or not
+/* A master that is not among the peers cannot be followed: it is another program, or not
  * configured. A master that ended the connection itself had sent all changes. */
 bool follow_ready(const struct follow *follow)
 {
@@ -582,8 +582,8 @@ bool follow_ready(const struct follow *follow)
 	       !follow->document && follow->acked >= follow->number;
 }
 
-/* A master that waits for this standby acknowledges nothing that the standby lacks. It continues
- * alone if the standby is away for as long as it waits. */
+/* While a master waits for this standby, it acknowledges no change that the standby lacks. It stops
+ * waiting if the standby is unreachable for as long as it waits. */
 bool follow_has_all(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
@@ -631,7 +631,7 @@ void follow_init(struct replica *replica)
 			   replica);
 }
 
-/* From here on the history is our own. */
+/* From here on the history is that of this manager. */
 void follow_end(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The master's half: a journal of the last changes, and a session for each standby. A session
- * sends frame by frame while its stream has room, and continues when the stream has drained. So a
- * slow standby costs only a place in the journal. A standby that the journal has left behind gets
- * a full copy again.
+ * The master's half: a journal of the last changes, and a session for each standby. A session sends
+ * frame by frame while its stream has room, and continues when the stream has drained. So a slow
+ * standby costs only room in the journal. A standby whose next change is no longer in the journal
+ * gets a full copy again.
  *
- * A full copy is a walk over the registry, over many turns, and then the changes since its begin.
- * A change that the walk has met already is applied twice, with the same result.
+ * A full copy is a walk over the registry, over many turns, and then the changes since its begin. A
+ * change that the walk has already included is applied twice, with the same result.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,8 +22,9 @@ enum {
 	SWITCHES_A_TURN = 2000, /* that are looked at */
 	JOURNAL_MIN = 1024,
 	JOURNAL_MAX = 262144,
-	OUT_US = 30000000, /* before a standby that missed it is out of sync */
-	MFT_US = 1000000,  /* from a change of groups to the rows of multicast tables */
+	OUT_US =
+		30000000, /* after a missed acknowledgement, until a standby can be in sync again */
+	MFT_US = 1000000, /* delay from a change of groups to the rows of multicast tables */
 };
 
 static const struct log_subject subject = {.message_id = MESSAGE_REPLICA};
@@ -81,8 +82,8 @@ static void journal_add(struct journal *journal, const struct registry_change *c
 	};
 }
 
-/* The end of the batches that begin behind from, together no more than a standby takes at once. 0:
- * the first one alone is more. */
+/* The end of the batches that begin after from, as far as they together fit into what a standby
+ * takes at once. 0: the first batch alone is larger. */
 static uint64_t journal_batch_end(const struct journal *journal, uint64_t from)
 {
 	uint64_t end = 0;
@@ -162,7 +163,8 @@ static void count_kept(struct replica *replica)
 	registry_kept(replica->registry, KEPT_BY_STANDBY, kept);
 }
 
-/* Also says whether changes wait for this standby: if not, it may lack acknowledged changes. */
+/* The heartbeat also shows whether changes wait for this standby. If not, the standby may lack
+ * acknowledged changes. */
 static void send_heartbeat(struct session *session)
 {
 	struct replica *replica = session->replica;
@@ -274,7 +276,7 @@ static void lead_refuse(struct session *session, const char *why)
 	session_end(session);
 }
 
-/* For a violation of the protocol; the peer has proved the key, so it gets the reason. */
+/* For a violation of the protocol. The peer has proved the key, so it gets the reason. */
 static void refuse_loudly(struct session *session, const char *why)
 {
 	session->replica->refusals.standbys++;
@@ -301,7 +303,7 @@ static void session_begin_walk(struct session *session)
 	replica_send(replica, session->stream);
 }
 
-/* False at the end of the walk over all kinds. */
+/* Returns false at the end of the walk over all kinds. */
 static bool next_record(struct session *session, struct wire_change *out)
 {
 	const void *record;
@@ -326,7 +328,7 @@ static bool send_records(struct session *session)
 
 	changes_begin(&replica->out, FRAME_RECORDS, session->records);
 	while (count < RECORDS_A_FRAME && next_record(session, &change)) {
-		changes_add(&replica->out, &change); /* so few always have room */
+		changes_add(&replica->out, &change); /* this number always fits */
 		count++;
 	}
 	changes_end(&replica->out, count < RECORDS_A_FRAME);
@@ -363,14 +365,15 @@ static void send_changes(struct session *session, uint64_t end)
 	}
 }
 
-/* The changes since the begin of the walk: then the copy is complete as of one number. */
+/* Sends the changes since the begin of the walk. After them the copy equals the registry at one
+ * change number. */
 static bool send_closing(struct session *session)
 {
 	struct replica *replica = session->replica;
 	const struct journal *journal = &replica->lead.journal;
 	uint64_t end = session->sent + RECORDS_A_FRAME;
 
-	if (session->sent + 1 < journal->first) { /* the journal has left it behind */
+	if (session->sent + 1 < journal->first) { /* the journal no longer has the next change */
 		session_begin_walk(session);
 		return true;
 	}
@@ -378,7 +381,7 @@ static bool send_closing(struct session *session)
 		send_changes(session, end < journal->complete ? end : journal->complete);
 		return true;
 	}
-	if (session->walked > journal->complete) /* a part of one unit was met */
+	if (session->walked > journal->complete) /* the walk saw a part of a unit of changes */
 		return false;
 	frame_begin(&replica->out, FRAME_WHOLE);
 	frame_number(&replica->out, session->sent);
@@ -449,7 +452,7 @@ static bool send_tables(struct session *session)
 	return session->table_at < roster->num_switches;
 }
 
-/* Changes before tables. */
+/* Sends changes before tables. */
 static bool send_news(struct session *session)
 {
 	const struct journal *journal = &session->replica->lead.journal;
@@ -487,7 +490,7 @@ static void session_pump(void *arg)
 
 	for (unsigned i = 0; i < FRAMES_A_TURN; i++) {
 		if (stream_waiting(session->stream) >= STREAM_LOW_BYTES)
-			return; /* session_drained() goes on */
+			return; /* session_drained() continues */
 		if (!send_some(session))
 			return;
 	}
@@ -529,7 +532,7 @@ static const char *hello_refusal(struct session *session, const struct frame *fr
 	return replica->lead.leads ? NULL : "this manager is not MASTER";
 }
 
-/* Goes on where it is, if that is known. */
+/* Continues at the position of the standby, if that is known. */
 static void session_greeted(struct session *session, const struct hello *hello)
 {
 	struct replica *replica = session->replica;

@@ -14,10 +14,10 @@
 #include "store/registry_replace.h"
 
 enum {
-	HEARTBEAT_US = 1000000, /* a master says something at least so often */
-	SILENCE_US = 5000000,	/* a peer without a frame for so long is gone */
+	HEARTBEAT_US = 1000000, /* a master sends a frame at least this often */
+	SILENCE_US = 5000000,	/* a peer without a frame for this time is gone */
 	TAKING_US = 60000000,	/* longer while it stores the full copy */
-	WAIT_US = 2000000,	/* that a change waits for a standby */
+	WAIT_US = 2000000,	/* time for which a change waits for a standby */
 	REFUSED_US = 10000000,	/* until the next attempt with a master that has lost records */
 	RETRY_US = 1000000,	/* between two attempts to find the master, */
 	NEXT_US = 20000,	/* and between two peers in one of them */
@@ -36,14 +36,14 @@ struct journal { /* the last changes, a ring */
 	size_t room;	   /* a power of two; 0: nothing yet */
 	uint64_t first;	   /* the number of the oldest */
 	uint64_t last;	   /* of the newest; first - 1: there is none */
-	uint64_t complete; /* up to where batches are whole */
+	uint64_t complete; /* the last change of a whole batch */
 };
 
 enum session_state {
-	SESSION_GREETING, /* it has still to say what it has */
+	SESSION_GREETING, /* its HELLO is missing */
 	SESSION_WALKING,  /* records are sent */
 	SESSION_CLOSING,  /* the changes since the walk began */
-	SESSION_TAKING,	  /* all is sent: it puts it into place */
+	SESSION_TAKING,	  /* all is sent: the standby applies it */
 	SESSION_FOLLOWING,
 };
 
@@ -61,7 +61,7 @@ struct session {
 	uint64_t out_until_us;
 	bool degraded;	   /* its store is */
 	struct map tables; /* the tables that it has, by GUID: a struct table_cache_row */
-	size_t table_at;   /* in the roster: the next to be looked at */
+	size_t table_at;   /* position of the next switch in the roster */
 	struct loop_deferred pump;
 	struct frame_in in;
 };
@@ -93,14 +93,14 @@ struct lead {
 struct follow {
 	struct stream *stream; /* NULL: none */
 	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
-	unsigned num_peers, next, tried; /* tried: in vain, since one was followed */
-	bool greeted, parted;		 /* parted: it said good-bye, and was followed until then */
+	unsigned num_peers, next, tried; /* tried: without success, since a peer was followed */
+	bool greeted, parted;		 /* parted: it ended cleanly, and was followed until then */
 	bool waited_for;		 /* it acknowledges only changes that this standby has */
 	guid_t master;			 /* it has sent its HELLO */
-	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* it is not followed; empty: it is */
+	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* why it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;
-	uint64_t left_us; /* when it was not followed any more */
+	uint64_t left_us; /* the time when following ended */
 
 	/* The history that the registry has; 0: none of another's. based: it has it up to position,
 	 * of which up to acked is durable. number: what the master has. */
@@ -136,7 +136,7 @@ struct replica {
 	struct replica_owner owner;
 	struct frame_out out; /* scratch */
 	bool stopped;
-	bool complete; /* while DISCOVERING: it had all when its master was lost */
+	bool complete; /* while DISCOVERING: it had all changes when its master was lost */
 	struct replica_refusals refusals;
 	struct lead lead;
 	struct follow follow;

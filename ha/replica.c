@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The replica's door to the rest of the manager: which of its halves is at work. */
+/* The interface of the replica to the rest of the manager, which decides which half runs. */
 #include "ha/replica.h"
 
 #include <stdlib.h>

@@ -41,10 +41,10 @@ struct replica_owner {
 	enum sm_state (*role)(void *ctx);
 	guid_t (*master)(void *ctx); /* the port of the MASTER that the election names; 0: none */
 	void (*lost)(void *ctx);     /* a STANDBY's connection with that MASTER has ended */
-	/* It sees nothing of the fabric, for want of the M_Keys, and so no MASTER either. */
+	/* The manager cannot read the fabric for lack of M_Keys, and so finds no MASTER. */
 	bool (*locked_out)(void *ctx);
 	void (*unlocked)(void *ctx); /* the M_Keys have come */
-	bool (*unlike)(void *ctx);   /* its partition file says something else than the master's */
+	bool (*unlike)(void *ctx);   /* its partition file differs from the file of the master */
 	/* The role of another manager in the election; NULL: unknown. */
 	const char *(*role_of)(void *ctx, guid_t guid);
 	void *ctx;
@@ -87,7 +87,7 @@ void replica_touch_mft(struct replica *replica);
 void replica_register_commands(struct replica *replica, struct control *control);
 /* For ha status; a new reference. */
 json_t *replica_status(const struct replica *replica);
-/* How many peers were refused since the start: a new reference. */
+/* The number of refused peers since the start, by reason; a new reference. */
 json_t *replica_refusals(const struct replica *replica);
 
 #endif

@@ -59,8 +59,7 @@ void frame_end(struct frame_out *out)
 
 /* Reading */
 
-/* How many bytes the body of each type has. No type goes without a body, so a reader of bodies
- * never sees an empty one. */
+/* The allowed sizes of the body of each type. No body is empty. */
 static const struct {
 	uint32_t min, max;
 } body_sizes[FRAME_TYPES] = {
@@ -83,7 +82,7 @@ static bool is_head(const uint8_t *head)
 	       size <= body_sizes[type].max;
 }
 
-/* How many bytes the frame still wants before more can be said of it. */
+/* The number of bytes that are missing before the next check. */
 static size_t frame_bytes_wanted(const struct frame_in *in)
 {
 	if (in->have < FRAME_HEAD_SIZE)
@@ -129,7 +128,7 @@ bool frame_numbers(const struct frame *frame, size_t count, uint64_t *numbers)
 
 /* HELLO */
 
-/* Of all formats: kinds, keys, and each row. */
+/* A hash of all formats: kinds, keys, and each row. */
 static uint64_t shape(void)
 {
 	uint64_t hash = HASH_SEED;
@@ -202,7 +201,7 @@ int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY
 	return 0;
 }
 
-/* The line of text at *at, without its end; *at goes behind it. */
+/* The line of text at *at, without its end; moves *at behind the line. */
 static size_t wire_next_line(const char **at)
 {
 	size_t length = strcspn(*at, "\n");
@@ -231,7 +230,7 @@ bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FR
 		snprintf(why, FRAME_WHY_SIZE, "here \"%.*s\", there \"%.*s\"",
 			 a_length < 100 ? (int)a_length : 100, a + (*a == '!'),
 			 b_length < 100 ? (int)b_length : 100, b + (*b == '!'));
-		for (char *at = why; *at; at++) /* it comes from outside */
+		for (char *at = why; *at; at++) /* it is input from outside */
 			if (*at < ' ')
 				*at = '?';
 	}

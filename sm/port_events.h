@@ -31,8 +31,7 @@ struct port_events {
 	struct map absent;   /* by PortGUID */
 	struct list leaving; /* absent ports, longest absent first */
 	struct map coming;   /* by PortGUID: ports in the view without an event yet */
-	struct map
-		before; /* by PortGUID, references to LID records: ports present when weftd ended */
+	struct map before;   /* by PortGUID, references to LID records: present when weftd ended */
 	struct loop_timer timer;
 	const struct snapshot *topology; /* of the view that is published */
 	struct loop_deferred search;	 /* after the first one */

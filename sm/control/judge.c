@@ -526,10 +526,10 @@ static void judgement_begin(struct sm *sm, struct control_request *request,
 		return;
 	}
 	if (judgements(sm) >= JUDGEMENTS_MAX) {
-		control_fail(request,
-			     "%d route check, quality and plan commands are running: try again "
-			     "when one has ended",
-			     JUDGEMENTS_MAX);
+		control_fail(
+			request,
+			"%d route check, quality and plan commands are running: try again later",
+			JUDGEMENTS_MAX);
 		return;
 	}
 	j = mem_zalloc(sizeof(*j));

@@ -207,7 +207,7 @@ struct switch_lft {
 	bool stale; /* in a run: entries of an earlier table may still forward */
 };
 
-/* A cached table that is checked by samples: sm/program/cached_lft.c. */
+/* A cached table that is checked by samples: sm/program/cached.c. */
 struct switch_cache {
 	struct lft *row; /* NULL: none */
 	uint8_t samples; /* samples requested */

@@ -57,7 +57,7 @@ struct mft {
 	uint16_t cached_blocks; /* of known_blocks, the first so many are from the cache */
 	struct mft_row *row;	/* its present content, if requested; or NULL */
 	/* Content from the cache that is being checked, and the number of samples that were read:
-	 * sm/program/cached_mft.c; or NULL. */
+	 * sm/program/cached.c; or NULL. */
 	struct mft_row *cached;
 	uint8_t samples_asked;
 	bool touched;		 /* cells may have to be written */

@@ -3,9 +3,8 @@
  * The table cache: the forwarding tables that switches have acknowledged, including multicast
  * tables, in a file beside the store, tables.img. After a start it is a hypothesis. A switch that
  * forwards, has the same LinearFDBTop and has the same content in some sampled blocks is assumed to
- * hold all of it (sm/program/cached_lft.c, for multicast sm/program/cached_mft.c). So a restart on
- * a running fabric reads little and writes nothing. SLtoVL tables are not in it, because this
- * manager writes none.
+ * hold all of it (sm/program/cached.c). So a restart on a running fabric reads little and writes
+ * nothing. SLtoVL tables are not in it, because this manager writes none.
  *
  * Rows are references to the tables of switches, not copies. The store's worker writes the file:
  * some seconds after a sweep that changed tables, later if only groups changed, and at a clean end.

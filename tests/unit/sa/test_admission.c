@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Admission to the SA: requests that wait for a view or behind others, in what order they come out,
- * how many there can be, which of them are repeats, and that the SA answers, or drops, what has
- * waited. The clock is the test's.
+ * Admission to the SA: requests that wait for a view or for their turn. The tests cover the order
+ * in which they run, the limits of the queue, dropped repeats, and the answers after the wait. The
+ * test sets the clock.
  */
 #include "sa/admission.h"
 #include "tests/unit/fixtures/sa_client.h"
 
-/* The queue alone, with what came out of it. */
+/* The queue alone, and the requests that left it. */
 static struct {
 	struct loop *loop;
 	struct registry *registry;
@@ -49,7 +49,7 @@ static void ends(void *ctx, struct admitted *admitted)
 {
 	CU_ASSERT_PTR_EQUAL(ctx, &test);
 	test.ended++;
-	if (test.only != admitted) /* that one is not on the heap */
+	if (test.only != admitted) /* only is not on the heap */
 		free(admitted);
 }
 
@@ -118,7 +118,7 @@ static void test_open(void)
 	end_queue(queue);
 }
 
-/* In 10 ms 1,000 a second are 10. The next ones wait, and come out in their order, after which all
+/* 1,000 a second are 10 in 10 ms. The next requests wait, and leave in their order. Then the queue
  * is as before. */
 static void test_rate(void)
 {
@@ -139,8 +139,8 @@ static void test_rate(void)
 	end_queue(queue);
 }
 
-/* While it is shut all wait; then each requester has its turn, however many wait for one of them.
- */
+/* While the gate is shut all requests wait. Then each requester has its turn, even if many requests
+ * of another wait. */
 static void test_shut(void)
 {
 	struct admission *queue = begin_queue(true);
@@ -212,7 +212,8 @@ static struct admitted *enter(struct admission *queue, lid_t lid, unsigned tid,
 	return admitted;
 }
 
-/* Whatever a request waits for: as long as it does, the same is a repeat, and another is not. */
+/* In every kind of wait: an equal request is a repeat as long as the first one waits, and a
+ * different request is not. */
 static void test_repeats(void)
 {
 	struct admission *queue;
@@ -259,7 +260,8 @@ static enum verdict judge_again(struct admission *queue, const struct admitted *
 	return admission_judge(queue, 0, asks->from.lid, &asks->from, &asks->header, NULL, 0);
 }
 
-/* Requests that a client has made up to have the hash of another's are no repeats of it. */
+/* A client has made requests with the hash of another client's request. They are not repeats of it.
+ */
 static void test_collisions(void)
 {
 	enum { FIRST = 7, LIDS = 5, TID_OF_FIRST = 5 };
@@ -334,8 +336,8 @@ static bool is_coming(const void *ctx)
 
 static const struct ask class_info = {.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO};
 
-/* Before the first view of a MASTER requests wait, whoever asks; with it those of strangers are
- * dropped and the others answered, each once. */
+/* Requests wait before the first view of a MASTER, also from unknown LIDs. With the view, requests
+ * from unknown LIDs are dropped, and each other request is answered once. */
 static void test_first_view(void)
 {
 	struct view *view;
@@ -374,7 +376,7 @@ static void test_first_view(void)
 	end();
 }
 
-/* Who is not to become MASTER after all lets those who wait go. */
+/* If the manager does not become MASTER after all, the waiting requests are dropped. */
 static void test_no_view_comes(void)
 {
 	begin();
@@ -392,7 +394,8 @@ static void test_no_view_comes(void)
 	end();
 }
 
-/* What finds no place is dropped, or told so where somebody wants that. */
+/* A request that finds the queue full is dropped, or gets status BUSY with the option busy_reply.
+ */
 static void test_busy(void)
 {
 	struct sa_options polite = options;
@@ -418,7 +421,8 @@ static void test_busy(void)
 	end();
 }
 
-/* One who asks without end is answered, and another who asks once is answered before him. */
+/* A client that floods the SA is served, and a single request of another client is answered before
+ * the flood. */
 static void test_flood(void)
 {
 	struct sa_options slow = options;
@@ -442,8 +446,8 @@ static void test_flood(void)
 	end();
 }
 
-/* A port with LMC 2 asks from four LIDs and has one share. Each answer goes to the LID that asked;
- * and the same TID from another LID is another request. */
+/* A port with LMC 2 sends requests from four LIDs and has one share. Each answer goes to the LID of
+ * its request, and the same TID from another LID is another request. */
 static void test_lids_of_one_port(void)
 {
 	enum { FIRST = 16, LIDS = 4 };
@@ -468,7 +472,7 @@ static void test_lids_of_one_port(void)
 	while (sa_waiting(sa.server))
 		turn();
 	CU_ASSERT_EQUAL(sa.sent, 1 + LIDS);
-	CU_ASSERT_EQUAL(sa.to.lid, FIRST + LIDS - 1); /* the last that asked */
+	CU_ASSERT_EQUAL(sa.to.lid, FIRST + LIDS - 1); /* LID of the last request */
 	end();
 }
 
@@ -505,7 +509,7 @@ int main(void)
 		{"before the first view", test_first_view},
 		{"no view comes", test_no_view_comes},
 		{"BUSY", test_busy},
-		{"one who asks without end", test_flood},
+		{"a flood from one client", test_flood},
 		{"the LIDs of one port", test_lids_of_one_port},
 		{"a flood from the LIDs of one port", test_flood_from_lids},
 		CU_TEST_INFO_NULL,

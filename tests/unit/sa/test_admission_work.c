@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Turns of long answers (sa/admission.h): who is worked at when, how much in one turn of the loop,
- * how much memory is set aside, and what finds no place. The loop is this file: time passes when a
- * test says so.
+ * Turns of long answers (sa/admission.h): which request is worked on, and how much of it in one
+ * turn of the loop. The tests also cover the memory that is set aside, and refused requests. Time
+ * passes only when a test calls for it.
  */
 #include "sa/admission.h"
 
@@ -185,7 +185,7 @@ static enum verdict add(struct admission *queue, lid_t lid, unsigned tid, uint64
 	return add_table(queue, lid, tid, units, units);
 }
 
-/* A turn does no more than some, whatever there is to do. */
+/* A turn does a bounded amount of work, even if more is waiting. */
 static void test_slices(void)
 {
 	struct admission *queue = begin(&queue);
@@ -203,7 +203,7 @@ static void test_slices(void)
 	admission_free(queue);
 }
 
-/* A short one that came last is complete long before a long one. */
+/* A short request that came last is complete long before a long request. */
 static void test_turns(void)
 {
 	struct admission *queue = begin(&queue);
@@ -224,8 +224,8 @@ static void test_turns(void)
 	admission_free(queue);
 }
 
-/* Tables of 8 MB: seven find room in 64 MB beside what heads they need; the eighth waits until the
- * kernel has had time to send the first ones, and then not for longer. */
+/* Tables of 8 MB: seven of them and their headers fit into 64 MB. The eighth waits until the kernel
+ * has had time to send the first tables, and no longer. */
 static void test_memory(void)
 {
 	enum { TABLES = 20, UNITS = (8 << 20) / RECORD_BYTES };
@@ -254,7 +254,8 @@ static void test_memory(void)
 	admission_free(queue);
 }
 
-/* Who has asked for many waits for himself: another's is made in turn with one of his. */
+/* A port with many requests delays only itself: the work alternates between its requests and those
+ * of another port. */
 static void test_fair(void)
 {
 	enum { UNITS = 20000 };
@@ -273,15 +274,16 @@ static void test_fair(void)
 	admission_free(queue);
 }
 
-/* What one requester gets in the long run who always has tables waiting: his share of work, or of
- * bytes, and no less. Another's table is made while he owes, without any time passing. */
+/* The long-term share of a requester that always has tables waiting: its share of work, or of
+ * bytes, and no less. While it is over its share, the table of another requester is made without
+ * delay. */
 static void test_share(void)
 {
 	enum { UNITS = 20000, SECONDS = 10, US_PER_S = 1000000 };
 	static const struct {
 		const char *what;
 		uint64_t most;	   /* records of a table */
-		uint64_t table_us; /* what a table costs */
+		uint64_t table_us; /* cost of a table */
 	} cases[] = {
 		{"tables that nothing matches", 0, UNITS / ADMISSION_WORK_PER_US},
 		{"full tables", UNITS,
@@ -320,7 +322,7 @@ static void test_share(void)
 	}
 }
 
-/* Of large tables one is made at a time, and nobody but another of these waits for it. */
+/* Large tables are made one at a time, and delay only other large tables. */
 static void test_large(void)
 {
 	enum { UNITS = (17 << 20) / RECORD_BYTES };
@@ -376,7 +378,7 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"slices", test_slices},	  {"turns", test_turns},
-		{"memory", test_memory},	  {"one who asks for much", test_fair},
+		{"memory", test_memory},	  {"fair turns", test_fair},
 		{"the share of one", test_share}, {"large tables", test_large},
 		{"places", test_places},	  CU_TEST_INFO_NULL,
 	};

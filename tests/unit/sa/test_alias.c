@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Alias GUIDs from the wire to the wire: who may set which, what the SM chooses, what is told of
- * them, what a refusal does not tell, and that a path to an alias leads to its port.
+ * Alias GUIDs from the wire to the wire: rights to set a GUID, the GUIDs that the SM chooses, and
+ * the content of answers. A refusal gives no information about other ports. A path to an alias
+ * leads to its port.
  */
 #include "tests/unit/fixtures/sa_client.h"
 
@@ -12,7 +13,7 @@
 
 static struct guid_info_record told;
 
-/* The answer, if it is one, is in told. */
+/* Sends a change. An answer with status OK is decoded into `told`. */
 static int change(uint8_t method, lid_t from, uint64_t sm_key, uint64_t mask, lid_t lid,
 		  unsigned block, unsigned place, guid_t guid)
 {
@@ -47,7 +48,7 @@ static const struct {
 	{16, 0, LID | BLOCK | PLACE(2), 16, 0, 2, 0xA2, STATUS_OK, 0xA2},
 	{16, 0, LID | BLOCK | PLACE(2), 18, 0, 2, 0xA3, STATUS_OK, 0xA3}, /* by another LID of it */
 	{17, 0, LID | BLOCK | PLACE(7), 16, 1, 7, 0xAF, STATUS_OK, 0xAF},
-	/* Not asked to. */
+	/* No GUID bit: nothing changes. */
 	{16, 0, LID | BLOCK, 16, 1, 6, 0xAE, STATUS_OK, 0},
 	{16, 0, BLOCK | PLACE(2), 16, 0, 2, 0xA2, SA_REQ_INSUFFICIENT_COMPONENTS, 0},
 	{16, 0, LID | PLACE(2), 16, 0, 2, 0xA2, SA_REQ_INSUFFICIENT_COMPONENTS, 0},
@@ -58,7 +59,7 @@ static const struct {
 	{16, 0, LID | BLOCK | PLACE(0), 16, 255, 0, 0xA0, SA_REQ_INVALID, 0},
 	{28, 0, LID | BLOCK | PLACE(1), 28, 0, 1, 0xD1, SA_REQ_INVALID, 0},
 	{16, 0, LID | BLOCK | PLACE(2), 15, 0, 2, 0xA2, SA_NO_RECORDS, 0},
-	/* Another's port: for the trusted only, and for who sees it. */
+	/* Of another port: only with the SA_Key, and only for a requester that may see the port. */
 	{24, 0, LID | BLOCK | PLACE(3), 16, 0, 3, 0xC3, SA_REQ_DENIED, 0},
 	{24, SA_KEY, LID | BLOCK | PLACE(3), 16, 0, 3, 0xC3, STATUS_OK, 0xC3},
 	/* A port has it as its own. */
@@ -87,15 +88,15 @@ static void test_sets(void)
 		CU_ASSERT_EQUAL(told.block_num, sets[i].block);
 		CU_ASSERT_EQUAL(told.info.guid[sets[i].place], sets[i].then);
 		CU_ASSERT_EQUAL(told.info.guid[0], sets[i].block ? 0 : PORT_GUID(A));
-		/* What was read there and nobody registered is told as it is. */
+		/* An alias that was read there and never registered is in the answer unchanged. */
 		CU_ASSERT_EQUAL(told.info.guid[1], sets[i].block ? 0 : ALIAS_GUID);
 	}
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 3);
 	end();
 }
 
-/* Who asks for 0 gets a GUID, the same one when he asks again, even of an SA that knows nothing
- * any more. */
+/* Set with GUID 0 gets a GUID of the SM's choice. A second request gets the same GUID, also from an
+ * SA without any records. */
 static void test_chosen(void)
 {
 	const uint64_t mask = LID | BLOCK | PLACE(2) | PLACE(3);
@@ -154,7 +155,7 @@ static void test_deletes(void)
 	end();
 }
 
-/* The driver has new random GUIDs after a crash, which has left no group; nothing of the old one
+/* After a crash the driver has new random GUIDs, and has left no group. Nothing of the old GUID
  * stays. */
 static void test_replaced(void)
 {
@@ -206,8 +207,8 @@ static void test_each_by_itself(void)
 	end();
 }
 
-/* GUIDCap counts the port's own GUID. A block that begins beyond it is refused; of one in the
- * middle of which it ends, the places beyond it stay empty. */
+/* GUIDCap counts the port's own GUID. A block that begins beyond it is refused. If it ends within a
+ * block, the places beyond it stay empty. */
 static void test_cap(void)
 {
 	for (unsigned cap = 1; cap <= 2 * GUID_BLOCK_GUIDS; cap++) {
@@ -251,8 +252,8 @@ static void test_quota(void)
 	end();
 }
 
-/* The port's table still has what was deleted a moment ago; the answer has not. */
-static void test_delete_told(void)
+/* The port's table still has the alias that was just deleted; the answer does not. */
+static void test_delete_answer(void)
 {
 	const uint64_t mask = LID | BLOCK | PLACE(1) | PLACE(2);
 
@@ -268,7 +269,7 @@ static void test_delete_told(void)
 	end();
 }
 
-/* A path to an alias leads to the port and says the alias; NodeRecord knows no aliases. */
+/* A path to an alias leads to the port and contains the alias; NodeRecord knows no aliases. */
 static void test_resolved(void)
 {
 	struct path_record wanted = {0}, record = {0};
@@ -342,8 +343,8 @@ static int ask_change(lid_t from, uint16_t attr_id, uint64_t mask, const struct 
 				 .record = record});
 }
 
-/* Under its alias a port is in groups and offers services, as a virtual machine does; nobody else
- * may. What was registered goes when the port is forgotten. */
+/* A port joins groups and offers services under its alias, as a virtual machine does. No other port
+ * may use the alias. The registrations end when the port is forgotten. */
 static void test_registers(void)
 {
 	const struct event event = {.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)};
@@ -405,7 +406,7 @@ static void test_limit(void)
 	end();
 }
 
-/* What a port that will not come back had is free again. */
+/* The aliases of a forgotten port are free again. */
 static void test_forgotten(void)
 {
 	const struct event event = {.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(A)};
@@ -420,7 +421,7 @@ static void test_forgotten(void)
 	end();
 }
 
-/* What the manager says of GUIDs, in place of sm_alias_claim(). */
+/* The answers of the manager about GUIDs, in place of sm_alias_claim(). */
 static struct {
 	guid_t claimed, listed;
 	guid_t listed_port;
@@ -478,7 +479,7 @@ static void hold(guid_t port_guid, guid_t guid, uint8_t granted)
 	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
 }
 
-/* What there is of the GUID 0xA9 before it is asked for. */
+/* The use of GUID 0xA9 before the request. */
 enum before {
 	NOTHING,
 	CLAIMED,
@@ -512,14 +513,14 @@ static void make_before(enum before before, guid_t own)
 
 enum trust { BY_LIMITED, BY_FULL, BY_LIST, BY_KEY };
 
-/* All but what was granted to a port that is there, and what an administrator granted. */
+/* All except a GUID granted to a present port, and a GUID granted by an administrator. */
 #define TRUSTED_GETS                                                                           \
 	{                                                                                      \
 		[NOTHING] = true, [CLAIMED] = true, [HELD_THERE] = true, [HELD_AWAY] = true,   \
 		[HELD_AWAY_BY_KEY] = true, [SERVICE_OF_OTHER] = true, [SERVICE_OF_OWN] = true, \
 	}
 
-/* Who gets it. */
+/* The uses in which each requester gets the GUID, and the grant that it has then. */
 static const struct {
 	bool gets[BEFORES];
 	uint8_t granted;
@@ -557,7 +558,7 @@ static void test_trust(void)
 	}
 }
 
-/* The key that everybody knows gives nothing: no grant, no other port's GUIDs. */
+/* The default SA_Key is public, so it gives no grant and no access to the GUIDs of other ports. */
 static void test_default_key(void)
 {
 	struct sa_options known = options;
@@ -578,7 +579,8 @@ static void test_default_key(void)
 	end();
 }
 
-/* What a port has it keeps, whatever has become of the GUID since, and an SA_Key adds the grant. */
+/* A port keeps its alias, even if the GUID has been claimed since. A request with an SA_Key adds
+ * the grant. */
 static void test_held(void)
 {
 	begin_with_words();
@@ -629,8 +631,8 @@ static void test_ranking(void)
 	}
 }
 
-/* What was granted the port itself does not undo. A client with the SA_Key undoes what an SA_Key
- * granted, also to another port, and not what an administrator did. */
+/* A port cannot undo a grant itself. A client with the SA_Key undoes grants by an SA_Key, also for
+ * another port, but not grants by an administrator. */
 static void test_granted_stays(void)
 {
 	for (uint8_t granted = ALIAS_BY_ADMINISTRATOR; granted < ALIAS_KEPT_GRANTS; granted++) {
@@ -651,9 +653,9 @@ static void test_granted_stays(void)
 	}
 }
 
-/* To a port that may not see all others each GUID is answered in the same way: one that is there
- * and visible, there and hidden, an alias of either, remembered or named, and one that no port has.
- * Only the GUID of the request itself, where an answer repeats it, differs. */
+/* A port that may not see all others gets the same answer for each GUID. The GUIDs are of a visible
+ * and a hidden port, aliases of visible, hidden and absent ports, a claimed GUID, and an unknown
+ * GUID. Only the requested GUID differs, where the answer repeats it. */
 static void test_no_oracle(void)
 {
 	static const guid_t guids[] = {PORT_GUID(A), PORT_GUID(D), SWITCH_GUID(S1), 0xA1, 0xA2,
@@ -692,7 +694,7 @@ static struct {
 	struct event event;
 	struct alias_event alias;
 	struct alias_entry entry;
-} seen, lost; /* the last one, and the last one before */
+} seen, lost; /* the last event, and the event before it */
 
 static void happened(void *ctx, const struct event *event)
 {
@@ -807,7 +809,7 @@ static void test_review(void)
 	}
 }
 
-/* What asks for a review. */
+/* The events that start a review. */
 static void when_master(void)
 {
 	event_raise(&sa.events, &(struct event){.kind = EVENT_MASTER});
@@ -847,7 +849,7 @@ static void test_review_begins(void)
 	}
 }
 
-/* What an administrator has removed goes with what was registered under it. */
+/* An alias that an administrator removes takes the registrations under it with it. */
 static void test_removed(void)
 {
 	const struct alias_entry entry = {.port_guid = PORT_GUID(A), .index = 3, .guid = 0xA9};
@@ -864,8 +866,8 @@ static void test_removed(void)
 	end();
 }
 
-/* From a port that is not there a trusted request takes an alias, and it comes without what was
- * registered under it. The port itself keeps the rest. */
+/* A trusted request takes an alias from an absent port, without the registrations under it. The
+ * port keeps its other registrations. */
 static void test_moves(void)
 {
 	const struct alias_entry old = {.port_guid = 0xDEAD, .index = 1, .guid = 0xA9},
@@ -908,7 +910,7 @@ int main(void)
 		{"each GUID by itself", test_each_by_itself},
 		{"GUIDCap", test_cap},
 		{"each GUID counts", test_quota},
-		{"the answer to Delete", test_delete_told},
+		{"the answer to Delete", test_delete_answer},
 		{"paths to aliases", test_resolved},
 		{"groups and services of aliases", test_registers},
 		{"services under an alias that is gone", test_limit},
@@ -917,9 +919,9 @@ int main(void)
 		{"an alias moves", test_moves},
 		{"trust", test_trust},
 		{"the default key", test_default_key},
-		{"what a port has", test_held},
+		{"an alias that a port has", test_held},
 		{"the ranking of grants", test_ranking},
-		{"what was granted", test_granted_stays},
+		{"grants stay", test_granted_stays},
 		{"answers that tell nothing", test_no_oracle},
 		{"events", test_events},
 		{"the review", test_review},

@@ -8,8 +8,7 @@ enum { RECORD_BYTES = 64 };
 
 static const struct format record = {.name = "record", .wire_size = RECORD_BYTES};
 
-/* What is known before the first record: whether there are too many, and the memory to set aside.
- */
+/* The estimate before the first record: whether the answer is too long, and its memory. */
 static void test_bytes(void)
 {
 	enum { USUAL = TABLE_BYTES_MAX / RECORD_BYTES, LARGE = TABLE_BYTES_LARGE / RECORD_BYTES };

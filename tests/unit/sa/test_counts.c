@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The SA's counts of the registry (sa/counts.h) against a look at all records: while they come,
- * change and go by random, where MGIDs were made up to have one hash, and with a registry that is
- * not empty.
+ * The SA's counts of the registry (sa/counts.h) compared with a count of all records, while random
+ * records are added, changed and removed. Some MGIDs have equal hashes. The registry may have
+ * records at the start.
  */
 #include "sa/counts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ClassPortInfo and the records that say what there is: their contents, the look-up by LID, and who
- * may hear of whom.
+ * ClassPortInfo and the records of nodes, ports and links: their contents, the look-up by LID, and
+ * which requester sees which record.
  */
 #include "tests/unit/fixtures/sa_client.h"
 
@@ -106,7 +106,7 @@ static void test_m_key(void)
 	CU_ASSERT_EQUAL(record.info.m_key, 0);
 	CU_ASSERT_EQUAL(record.info.capability_mask, CAP_IS_TRAP);
 	CU_ASSERT_EQUAL(record.info.link_speed_ext_active, 2);
-	/* Who guesses right does not notice. */
+	/* Even a correct guess of an M_Key finds nothing. */
 	guess.mask |= COMPONENT(3);
 	CU_ASSERT_EQUAL(ask(&guess), SA_NO_RECORDS);
 	trusted.sm_key = SA_KEY;
@@ -249,7 +249,7 @@ static void test_links(void)
 	end();
 }
 
-/* Each cable is told from both sides. */
+/* Each cable has two records, one from each side. */
 static void test_link_directions(void)
 {
 	struct link_record link = {0}, back = {0};
@@ -279,7 +279,7 @@ static void set_keys(unsigned host, pkey_t first, pkey_t second)
 	port->pkeys = two_switches_keys((const pkey_t[]){first, second});
 }
 
-/* Who is in no partition with anybody hears of himself only. */
+/* A port that shares no partition with any other sees only itself. */
 static void test_strangers(void)
 {
 	begin();
@@ -298,7 +298,7 @@ static void test_strangers(void)
 	end();
 }
 
-/* Limited members do not hear of each other: B and C, both limited, and the rest. */
+/* Limited members do not see each other: B and C, both limited, and the other ports. */
 static void test_limited_members(void)
 {
 	const struct path_record b_to_c = {.slid = 20, .dlid = 24};
@@ -317,7 +317,7 @@ static void test_limited_members(void)
 	end();
 }
 
-/* B and C share partition 1, of which A is no member: not for A to know, whichever way he asks. */
+/* B and C share partition 1. A is not a member, so no kind of query shows A the path. */
 static void test_paths_of_others(void)
 {
 	const struct path_record wanted[] = {{.slid = 20, .dlid = 24}, {.slid = 24, .dlid = 20}};

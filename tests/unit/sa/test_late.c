@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a store that comes late may bring: MLIDs above all, which no two groups may share. */
+/* Records of a store that is opened late: in particular MLIDs, which must stay unique. */
 // WITH: tests/sim/loop_virtual.o
 #include "sa/late.h"
 
@@ -82,10 +82,10 @@ static void test_mlids(void)
 
 	begin();
 	registry_put(bed.registry, REGISTRY_GROUP, &now);
-	CU_ASSERT_EQUAL(comes_late(group(2, 0xC005)), 0xC005); /* nobody has it */
+	CU_ASSERT_EQUAL(comes_late(group(2, 0xC005)), 0xC005); /* MLID is free */
 	CU_ASSERT_EQUAL(comes_late(group(3, 0xC000)), 0xC001);
 	CU_ASSERT_EQUAL(comes_late(group(4, 0xC001)), 0xC002);
-	/* Those that share one come back with it, and none joins them that may not. */
+	/* Groups that share an MLID keep it, and no group joins that may not share it. */
 	CU_ASSERT_EQUAL(comes_late(solicited(1, 0xC010)), 0xC010);
 	CU_ASSERT_EQUAL(comes_late(solicited(17, 0xC010)), 0xC010);
 	CU_ASSERT_EQUAL(comes_late(group(5, 0xC010)), 0xC003);
@@ -111,7 +111,8 @@ static void test_none_left(void)
 	end();
 }
 
-/* A lease has what it had by the clock of its store, whatever ours says; once that ends it goes. */
+/* A lease keeps the remaining time by the clock of its store, independent of the clock of this
+ * host. A lease that has ended has no time left. */
 static void test_leases(void)
 {
 	struct setting_entry clock = {.name = "lease clock", .value = "1000"};
@@ -163,7 +164,7 @@ static bool alias_comes_late(struct alias_entry late)
 	return true;
 }
 
-/* A grant in a store that comes late against what was registered without it. */
+/* A grant in a store that opens late, against registrations made without it. */
 static void test_grants(void)
 {
 	enum { LATE_PORT = 1, OTHER_PORT = 2, GUID = 0xA1, OTHER_GUID = 0xA2 };
@@ -183,12 +184,12 @@ static void test_grants(void)
 		 false},
 		{"another index", ALIAS_BY_ADMINISTRATOR, {LATE_PORT, 2, GUID, 0}, true, false},
 		{"the same", ALIAS_BY_ADMINISTRATOR, {LATE_PORT, 1, GUID, 0}, true, false},
-		{"granted meanwhile",
+		{"granted since",
 		 ALIAS_BY_ADMINISTRATOR,
 		 {OTHER_PORT, 1, GUID, ALIAS_BY_SA_KEY},
 		 false,
 		 true},
-		{"another GUID, granted meanwhile",
+		{"another GUID, granted since",
 		 ALIAS_BY_SA_KEY,
 		 {LATE_PORT, 1, OTHER_GUID, ALIAS_BY_ADMINISTRATOR},
 		 false,
@@ -217,7 +218,7 @@ static void test_grants(void)
 					NULL,
 				cases[i].tells);
 		CU_ASSERT_EQUAL(strstr(log, "granted by: ") != NULL, cases[i].tells);
-		/* What was registered under the GUID goes with the port that had it. */
+		/* The services under the GUID are removed with its previous port. */
 		CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_SERVICE),
 				!cases[i].wins || same || cases[i].there.guid != GUID);
 		end();

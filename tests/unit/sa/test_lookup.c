@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What is kept of a view is what would be worked out anew: GUIDs, shared P_Keys (with more
- * different tables than there are places for), and the least on the way between any two ports.
+ * Cached look-ups of a view equal computed results: of GUIDs, of shared P_Keys, and of the lowest
+ * MTU and rate on the path between any two ports. There are more different P_Key tables than the
+ * cache has places.
  */
 #include "sa/lookup.h"
 
@@ -34,7 +35,7 @@ static void test_guids(void)
 	view_unref(view);
 }
 
-/* Of nobody, and where two say they have the same. */
+/* GUID 0, and a GUID that two ports report. */
 static void test_odd_guids(void)
 {
 	struct view *view = star(3, 0);
@@ -51,7 +52,7 @@ static void test_odd_guids(void)
 	view_unref(view);
 }
 
-/* Each pair twice: worked out, then kept. */
+/* Each pair twice: computed, then cached. */
 static void judge_keys(struct lookup *lookup)
 {
 	const struct snapshot *topology = lookup_view(lookup)->topology;
@@ -108,7 +109,8 @@ static void test_keys(void)
 	}
 }
 
-/* From S1 to each LID, the least as its cables tell it; the second answer is the first. */
+/* From S1 to each LID, the lowest MTU and rate by its cables. The second answer equals the first.
+ */
 static void test_ways(void)
 {
 	static const struct {
@@ -157,7 +159,7 @@ static void test_no_way(void)
 	CU_ASSERT_EQUAL(lookup_way(lookup, &from, &to, 15), MEASURE_NO_WAY);
 	view->routes->lft[S2]->port[28] = LFT_NO_PORT;
 	CU_ASSERT_EQUAL(lookup_way(lookup, &from, &to, 28), MEASURE_NO_WAY);
-	view->routes->lft[S2]->port[28] = 2; /* what is kept does not look again */
+	view->routes->lft[S2]->port[28] = 2; /* a cached result is not computed again */
 	CU_ASSERT_EQUAL(lookup_way(lookup, &from, &to, 28), MEASURE_NO_WAY);
 	lookup_unref(lookup);
 	lookup = lookup_new(view, NULL);
@@ -166,8 +168,8 @@ static void test_no_way(void)
 	view_unref(view);
 }
 
-/* Every encoding of a rate that exists, by width and speed: it comes back as port_rate() has it,
- * and the slower of two is the least. */
+/* Every valid encoding of a rate, by width and speed: the result equals port_rate(), and the slower
+ * of two rates is the lowest. */
 static void test_rates(void)
 {
 	static const uint8_t widths[] = {1, 2, 4, 8, 16};

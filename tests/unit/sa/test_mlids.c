@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which MLIDs groups get (sa/mlids.h), asked for from the wire to the wire on the fabric of
- * two_switches.h: the one that is wanted, the lowest free, a shared one, none when there is none
- * left; and that they come back. At the end all of that by random, against a model.
+ * MLIDs of groups (sa/mlids.h), from the wire to the wire on the fabric of two_switches.h. A group
+ * gets the requested MLID, the lowest free MLID, a shared MLID, or none if all are used. MLIDs are
+ * freed. At the end, random operations are compared with a model.
  */
 #include "include/message_id.h"
 #include "lib/log.h"
@@ -82,7 +82,7 @@ static void test_solicited_node(void)
 			mlids[i] = told.mlid;
 			CU_ASSERT_EQUAL(told.mlid == mlids[0], i == 0 || (cases[i].shares && !off));
 		}
-		if (!off) { /* The MLID is there as long as one of them. */
+		if (!off) { /* The MLID exists as long as one of its groups. */
 			for (size_t i = 0; i < 2; i++) {
 				struct mc_member_record record = usual(A, 1);
 
@@ -130,7 +130,7 @@ static void count_no_mlid(void *ctx, int level, const struct log_subject *subjec
 	lines[level == LOG_WARNING] += !strcmp(subject->message_id, MESSAGE_NO_MLID);
 }
 
-/* A configured group that finds no MLID is told of, and made when one is free. */
+/* A configured group that finds no MLID is logged, and made when an MLID is free. */
 static void test_configured_waits(void)
 {
 	struct group_entry both[2] = {default_group, default_group};
@@ -166,8 +166,8 @@ static void test_configured_waits(void)
 	end();
 }
 
-/* However groups end, and whatever is refused, their MLIDs come back: where there are three, one
- * that is lost is missed soon. */
+/* MLIDs are freed in every way that a group can end or be refused. Only three MLIDs are available,
+ * so a lost MLID shows soon. */
 static void test_no_leak(void)
 {
 	enum { TIMES = 20000 };
@@ -220,9 +220,9 @@ static void test_tiny_table(void)
 	end();
 }
 
-/* MLIDs by a model: a plain list of groups, in which the free MLIDs are counted and the shared ones
- * are looked for each time. The classes of groups that share come from the numbers that an MGID is
- * made of here, not from its bits. */
+/* MLIDs by a model: a plain list of groups, in which free MLIDs are counted and shared MLIDs are
+ * searched each time. Here the class of a group follows from the numbers in its MGID, not from its
+ * bits. */
 
 enum {
 	MODEL_GROUPS = 3000,
@@ -251,7 +251,7 @@ static unsigned draw(unsigned below)
 	return (unsigned)(state >> 33) % below;
 }
 
-/* An MGID that no other group has, for its last bytes say which group it is. */
+/* An MGID that no other group has: its last bytes have the number of the group. */
 static void model_mgid(struct model_group *group, unsigned number)
 {
 	static const pkey_t partitions[] = {0xFFFF, 0x8001, 0x8002, 0x8003};
@@ -321,7 +321,8 @@ static void model_ends(struct registry *registry, struct model_group *group)
 		shared[group->class].groups -= shared[group->class].mlid == mlid;
 }
 
-/* Two groups have one MLID only where they are of one class, whatever was chosen when. */
+/* Two groups share an MLID only if they are of the same class, independent of the order of choices.
+ */
 static void expect_no_strangers(void)
 {
 	static int class_of[MODEL_MLIDS];

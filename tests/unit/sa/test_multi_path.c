@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MultiPathRecord: which ends a request means and what is refused, in which order paths come, and
- * that what is asked of a path is judged as PathRecord does.
+ * MultiPathRecord: the ends that a request means, refusals, the order of paths, and that the
+ * conditions on a path are those of PathRecord.
  */
 #include "tests/unit/fixtures/sa_client.h"
 
@@ -16,7 +16,7 @@ static void gid_put(uint8_t *gid, uint64_t prefix, guid_t guid)
 	be64_store(gid + 8, guid);
 }
 
-/* Asks for paths from the hosts in sources to those in destinations, letters from A. */
+/* Requests paths from the hosts in sources to the hosts in destinations, letters from A. */
 static int ask_hosts(const char *sources, const char *destinations, uint64_t mask,
 		     struct multi_path_record wanted)
 {
@@ -85,7 +85,7 @@ static void test_orders(void)
 	end();
 }
 
-/* What is asked of the path from C (LID 24, then 25) to D: 40 Gb/s, MTU 1024, life time 18. */
+/* Conditions on the path from C (LID 24, then 25) to D: 40 Gb/s, MTU 1024, life time 18. */
 static const struct {
 	unsigned component, selector; /* selector 0: none */
 	struct multi_path_record wanted;
@@ -192,7 +192,7 @@ static const struct {
 	 {{GID_PREFIX_DEFAULT, PORT_GUID(A)}, {GID_PREFIX_DEFAULT, PORT_GUID(B)}},
 	 0,
 	 SA_REQ_INSUFFICIENT_COMPONENTS},
-	/* Of nobody, of another subnet, of a group, none at all. */
+	/* Unknown GUID, another subnet, a group, GID 0. */
 	{COUNTS,
 	 1,
 	 1,
@@ -269,12 +269,9 @@ static void test_long_request(void)
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{"the order of paths", test_orders},
-		{"what is asked of a path", test_questions},
-		{"what comes back as asked", test_echo},
-		{"refusals", test_refusals},
-		{"a long request", test_long_request},
-		CU_TEST_INFO_NULL,
+		{"the order of paths", test_orders},   {"conditions on a path", test_questions},
+		{"echoed components", test_echo},      {"refusals", test_refusals},
+		{"a long request", test_long_request}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("multi_path", tests);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MCMemberRecord from the wire to the wire, on the fabric of two_switches.h: who may make, join,
- * see and leave which group, as tables of requests; what Linux's IPoIB and rdma_cm send; what waits
- * for the store; and what a port can do by asking too often.
+ * MCMemberRecord from the wire to the wire, on the fabric of two_switches.h. Tables of requests
+ * show which port may make, join, see and leave which group. Other tests send the requests of
+ * Linux's IPoIB and rdma_cm, let requests wait for the store, or send too many requests.
  */
 #include <inttypes.h>
 
@@ -46,8 +46,8 @@ static void test_broadcast(void)
 	end();
 }
 
-/* The first join of a group: what is asked, and what the group becomes. A's port can do 100 Gb/s
- * and 4096 bytes, D's 1024 bytes. */
+/* The first join of a group: the request, and the resulting group. A's port has 100 Gb/s and 4096
+ * bytes, D's has 1024 bytes. */
 static const struct {
 	const char *what;
 	unsigned host;
@@ -346,7 +346,7 @@ static void test_creations(void)
 	}
 }
 
-/* Who may make a group, and who keeps it. */
+/* The join states that may make a group, and those that keep it. */
 static void test_join_states(void)
 {
 	for (uint8_t state = 0; state <= 15; state++) {
@@ -355,7 +355,7 @@ static void test_join_states(void)
 		begin();
 		CU_ASSERT_EQUAL(join(A, 1, state), keeps ? STATUS_OK : SA_REQ_INVALID);
 		CU_ASSERT_EQUAL(groups(), keeps ? 2 : 1);
-		/* What exists can be joined as anything but nothing. */
+		/* An existing group can be joined in any state except 0. */
 		CU_ASSERT_EQUAL(join(C, 2, JOIN_FULL), STATUS_OK);
 		CU_ASSERT_EQUAL(join(A, 2, state), state ? STATUS_OK : SA_REQ_INVALID);
 		if (state)
@@ -363,21 +363,21 @@ static void test_join_states(void)
 		CU_ASSERT_EQUAL(quit(C, 2, JOIN_FULL), STATUS_OK);
 		CU_ASSERT_EQUAL(told.join_state, 0);
 		CU_ASSERT_EQUAL(groups(), keeps ? 3 : 1);
-		CU_ASSERT_EQUAL(members(), keeps ? 2 : 0); /* nobody stays in a group that ended */
+		CU_ASSERT_EQUAL(members(), keeps ? 2 : 0); /* a group that ends has no members */
 		end();
 	}
 }
 
-/* Who is refused, and why, is in the log. Groups 1 and 3 are A's, and 3 has 100 Gb/s; D's port can
- * 1024 bytes, C's 40 Gb/s. */
-static void test_refusals_are_told(void)
+/* The log has the requester and the reason of each refusal. Groups 1 and 3 are A's, and 3 has 100
+ * Gb/s. D's port has 1024 bytes, C's 40 Gb/s. */
+static void test_refusals_are_logged(void)
 {
 	static const struct {
 		unsigned host;
 		uint32_t number;
 		uint64_t mask;
-		struct mc_member_record ask; /* what is not as usual */
-		const char *why;	     /* NULL: nothing is told */
+		struct mc_member_record ask; /* members that differ from usual() */
+		const char *why;	     /* NULL: nothing is logged */
 	} rows[] = {
 		{C,
 		 1,
@@ -443,7 +443,7 @@ static void test_refusals_are_told(void)
 	}
 }
 
-/* But not more often than anybody wants to read. */
+/* The number of these log lines is limited. */
 static void test_refusals_are_limited(void)
 {
 	struct mc_member_record record = usual(C, 1);
@@ -466,7 +466,7 @@ static void test_refusals_are_limited(void)
 	end();
 }
 
-/* From each state by each leave: o15-0.1.14. The other member is a send-only non-member, who does
+/* From each state by each leave: o15-0.1.14. The other member is a send-only non-member, which does
  * not keep the group. */
 static void test_leaves(void)
 {
@@ -504,7 +504,8 @@ static void test_leaves(void)
 	end();
 }
 
-/* The states of a member add up; of a full and send-only full one either bit keeps the group. */
+/* The states of a member add up. Of full and send-only full membership either bit keeps the group.
+ */
 static void test_states_add(void)
 {
 	begin();
@@ -524,7 +525,7 @@ static void test_states_add(void)
 	end();
 }
 
-/* What a join of an existing group may ask: the group is usual(). */
+/* Conditions in a join of an existing group: the group is usual(). */
 static const struct {
 	uint64_t mask;
 	struct mc_member_record ask;
@@ -605,7 +606,7 @@ static void test_joins(void)
 	}
 }
 
-/* A port must be able to do what the group does, and be in its partition. */
+/* A port must have the MTU and the rate of the group, and be in its partition. */
 static void test_ports(void)
 {
 	struct mc_member_record record;
@@ -628,7 +629,7 @@ static void test_ports(void)
 	end();
 }
 
-/* PortGIDs: of this subnet, of a port that there is, of one that one may speak for. */
+/* PortGIDs: of this subnet, of a known port, of a port for which the requester may act. */
 static void test_port_gids(void)
 {
 	struct mc_member_record record = usual(A, 1);
@@ -642,7 +643,7 @@ static void test_port_gids(void)
 	set_gid(record.port_gid, GID_PREFIX_DEFAULT, 0x1234);
 	CU_ASSERT_EQUAL(set(A, CREATE, &record), SA_REQ_INVALID);
 	CU_ASSERT_EQUAL(groups(), 1);
-	/* Both prefixes name the same port, and the answer has the one that was asked. */
+	/* Both prefixes name the same port, and the answer repeats the requested prefix. */
 	set_gid(record.port_gid, GID_PREFIX_DEFAULT, PORT_GUID(A));
 	CU_ASSERT_EQUAL(set(A, CREATE, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(be64_load(told.port_gid), GID_PREFIX_DEFAULT);
@@ -653,8 +654,9 @@ static void test_port_gids(void)
 	end();
 }
 
-/* For another port: by whoever shares a partition with it, and then who is in the group's may
- * change it; what a port joined by itself only the port may. */
+/* Joins for another port are allowed if the requester shares a partition with it. Then any member
+ * of the group's partition may change the membership. A membership that a port made itself can only
+ * be changed by that port. */
 static void test_proxy(void)
 {
 	struct mc_member_record record = usual(A, 1);
@@ -688,9 +690,9 @@ static void test_proxy(void)
 	end();
 }
 
-/* Who may join whom to a group of which partition. A is a full member of the default one, B a
- * limited one; of partition 1 B is a full member and C, who is a full one of the default one, a
- * limited one. D's table was never read. */
+/* Which port may join which other port to a group, by partition. In the default partition A and C
+ * are full members, B is limited. In partition 1 B is full and C limited. D's table was never read.
+ */
 static const struct {
 	const char *what;
 	unsigned asks, joins;
@@ -698,17 +700,17 @@ static const struct {
 	int status;
 } proxies[] = {
 	{"both full", A, C, 0xFFFF, STATUS_OK},
-	{"who asks is limited", B, C, 0xFFFF, STATUS_OK},
-	{"who joins is limited", A, B, 0xFFFF, STATUS_OK},
+	{"requester is limited", B, C, 0xFFFF, STATUS_OK},
+	{"joined port is limited", A, B, 0xFFFF, STATUS_OK},
 	{"of partition 1, full", B, C, 0x8001, STATUS_OK},
 	{"of partition 1, limited", C, B, 0x8001, STATUS_OK},
 	{"of partition 1, by its limited P_Key", C, B, 0x0001, STATUS_OK},
-	{"who asks is not in it, full", A, B, 0x8001, SA_REQ_INVALID},
-	{"who asks is not in it, limited", A, C, 0x8001, SA_REQ_INVALID},
-	{"who asks was not read", D, C, 0x8001, SA_REQ_INVALID},
-	{"who joins is not in it", B, A, 0x8001, SA_REQ_INVALID},
+	{"requester is not in it, full", A, B, 0x8001, SA_REQ_INVALID},
+	{"requester is not in it, limited", A, C, 0x8001, SA_REQ_INVALID},
+	{"requester was not read", D, C, 0x8001, SA_REQ_INVALID},
+	{"joined port is not in it", B, A, 0x8001, SA_REQ_INVALID},
 	{"neither is in it", A, D, 0x8001, SA_REQ_INVALID},
-	{"nobody is in it", A, C, 0x8002, SA_REQ_INVALID},
+	{"no port is in it", A, C, 0x8002, SA_REQ_INVALID},
 };
 
 static void test_proxy_partitions(void)
@@ -717,7 +719,7 @@ static void test_proxy_partitions(void)
 		bool there = proxies[i].p_key != 0x8002;
 		bool good = proxies[i].status == STATUS_OK;
 		struct mc_member_record made = usual(proxies[i].joins, 1), joined = made;
-		/* Somebody else's group, of the default partition or of 1. */
+		/* A group of another port, in the default partition or in partition 1. */
 		unsigned maker = proxies[i].p_key != 0xFFFF ? B : proxies[i].joins == C ? A : C;
 		struct mc_member_record others = usual(maker, 2);
 		int status;
@@ -750,7 +752,7 @@ static void test_proxy_partitions(void)
 	}
 }
 
-/* MGIDs that may be asked for (o15-0.1.5). */
+/* MGIDs in requests (o15-0.1.5). */
 static const struct {
 	uint8_t mgid[GID_SIZE];
 	int status;
@@ -803,7 +805,7 @@ static void test_mgids(void)
 	end();
 }
 
-/* MGID 0: the SA makes one, each time another. */
+/* MGID 0: the SA makes an MGID, a new one each time. */
 static void test_made_mgids(void)
 {
 	struct mc_member_record record = usual(A, 0);
@@ -831,7 +833,8 @@ static void test_made_mgids(void)
 	end();
 }
 
-/* What is told of whom. A and C are in group 1, B (limited) alone in group 3 of partition 1. */
+/* Which requester sees what. A and C are in group 1, B (limited) alone in group 3 of partition 1.
+ */
 static void test_queries(void)
 {
 	struct mc_member_record record = usual(A, 1), given = {0};
@@ -843,7 +846,7 @@ static void test_queries(void)
 	record.p_key = 0x8001;
 	CU_ASSERT_EQUAL(set(B, CREATE, &record), STATUS_OK);
 
-	/* Groups of one's own partitions, and nobody in them. */
+	/* Without the SA_Key: the groups of the requester's partitions, without members. */
 	CU_ASSERT_EQUAL(table_of(A, 0, 0, NULL), 2);
 	CU_ASSERT_EQUAL(table_of(B, 0, 0, NULL), 3);
 	CU_ASSERT_EQUAL(table_of(D, 0, 0, NULL), 2);
@@ -854,7 +857,7 @@ static void test_queries(void)
 		CU_ASSERT_EQUAL(given.join_state, 0);
 		CU_ASSERT_EQUAL(given.proxy_join, 0);
 	}
-	/* The trusted are told the members, also only of their partitions. */
+	/* With the SA_Key: the members, also only of the requester's partitions. */
 	CU_ASSERT_EQUAL(table_of(A, SA_KEY, 0, NULL), 2);
 	CU_ASSERT_EQUAL(table_of(B, SA_KEY, 0, NULL), 3);
 	record = usual(C, 1);
@@ -869,7 +872,7 @@ static void test_queries(void)
 	record.proxy_join = 1;
 	CU_ASSERT_EQUAL(table_of(D, SA_KEY, BIT(PROXY_JOIN), &record), 0);
 
-	/* Who is not learns of others by no question, but of himself. */
+	/* Without the SA_Key no query shows another port's membership, only the requester's own. */
 	record = usual(C, 1);
 	CU_ASSERT_EQUAL(table_of(D, 0, BIT(PORT_GID), &record), 0);
 	CU_ASSERT_EQUAL(table_of(C, 0, BIT(PORT_GID), &record), 1);
@@ -944,7 +947,7 @@ static void test_linux(void)
 	CU_ASSERT_EQUAL(set(B, ipoib_create, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(told.join_state, JOIN_FULL);
 
-	/* Sending only, to a group that nobody listens to. */
+	/* Send-only, to a group without receivers. */
 	set_gid(record.mgid, UINT64_C(0xFF12601BFFFF0000), UINT64_C(0x1FF000001));
 	record.join_state = JOIN_SEND_ONLY_FULL;
 	CU_ASSERT_EQUAL(set(B, ipoib_create, &record), STATUS_OK);
@@ -962,7 +965,7 @@ static void test_linux(void)
 	end();
 }
 
-/* What is acknowledged is durable: answers wait, a request that comes again is answered once. */
+/* An acknowledged change is durable: answers wait, and a repeated request is answered once. */
 static void test_durable(void)
 {
 	struct mc_member_record record = usual(A, 1);
@@ -997,8 +1000,8 @@ static void test_durable(void)
 	ask_only(&ask_a, 4);
 	CU_ASSERT_EQUAL(sa.sent, 4);
 
-	/* Each port has so many at most, from whichever of its LIDs it asks; the rest is silence,
-	 * and nothing is changed. */
+	/* Each port has a limited number of requests, from all of its LIDs together. The others get
+	 * no answer and change nothing. */
 	before = sa.sent;
 	for (unsigned i = 0; i < 200; i++) {
 		ask_a.from = (lid_t)(LID_A + i % 4); /* LMC 2 */
@@ -1017,7 +1020,7 @@ static void test_durable(void)
 		turn();
 	CU_ASSERT_EQUAL(sa.sent - before, 65);
 
-	/* What waits when this manager is no more MASTER, or ends, is not answered. */
+	/* Waiting requests get no answer if this manager is no longer MASTER, or ends. */
 	record = usual(C, 501);
 	ask_only(&ask_a, 2);
 	view_publish(&sa.view, NULL);
@@ -1079,7 +1082,7 @@ static void test_storm(void)
 	end();
 }
 
-/* The broadcast group is there from the first view on; one that was kept stays as it is. */
+/* The broadcast group exists from the first view on. A group of the store stays unchanged. */
 static void test_master(void)
 {
 	uint64_t number;
@@ -1142,7 +1145,7 @@ static void test_forgotten(void)
 		    &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = PORT_GUID(C)});
 	CU_ASSERT_EQUAL(members(), 0);
 	CU_ASSERT_EQUAL(groups(), 1);
-	/* What an alias of it had joined goes with it. */
+	/* The memberships of its alias end with it. */
 	registry_put(sa.registry, REGISTRY_MEMBER, &by_alias);
 	registry_put(sa.registry, REGISTRY_ALIAS, &alias);
 	event_raise(&sa.events,
@@ -1151,7 +1154,7 @@ static void test_forgotten(void)
 	end();
 }
 
-/* Thousands who do not keep the group. */
+/* Thousands of members that do not keep the group. */
 static void add_others(uint32_t number)
 {
 	struct member_entry other = {.join_state = JOIN_SEND_ONLY_NON_MEMBER};
@@ -1172,8 +1175,8 @@ static unsigned turns_until_empty(void)
 	return turns;
 }
 
-/* Such a group is gone at once, and those who were in it in some turns; who makes it anew is alone
- * in it; and what a daemon left that was killed meanwhile is found by the next. */
+/* Such a group ends at once, its memberships in some turns. A new group with the MGID has only its
+ * maker as member. After a restart, memberships that are left over are found. */
 static void test_large_end(void)
 {
 	struct counts *counts;
@@ -1222,7 +1225,7 @@ static int ask_group_path(uint8_t method, lid_t from, uint64_t sm_key, uint64_t 
 
 #define PATH_BIT(name) COMPONENT(PATH_##name)
 
-/* Paths to group 1 with A as a member, asked by A. */
+/* Paths from A to group 1 with A as a member. */
 static const struct {
 	uint64_t mask;
 	struct path_record ask;
@@ -1292,7 +1295,7 @@ static void test_group_paths(void)
 		CU_ASSERT_EQUAL(given.rate, RATE_40);
 		CU_ASSERT_EQUAL(given.packet_life_time, 18);
 	}
-	/* Who is in a group is the trusted's to know, and each one's own. */
+	/* Group membership is visible with the SA_Key, and to the member itself. */
 	record = (struct path_record){0};
 	set_gid(record.sgid, GID_PREFIX_DEFAULT, PORT_GUID(A));
 	set_mgid(record.dgid, 1);
@@ -1317,18 +1320,18 @@ int main(void)
 		{"the first view", test_master},
 		{"making a group", test_creations},
 		{"join states", test_join_states},
-		{"refusals are told", test_refusals_are_told},
+		{"refusals are logged", test_refusals_are_logged},
 		{"refusals are limited", test_refusals_are_limited},
 		{"leaving", test_leaves},
 		{"states add up", test_states_add},
 		{"joining a group", test_joins},
-		{"what a port can do", test_ports},
+		{"rate and MTU of ports", test_ports},
 		{"PortGIDs", test_port_gids},
 		{"for another port", test_proxy},
 		{"for another port, by partitions", test_proxy_partitions},
 		{"MGIDs", test_mgids},
 		{"MGIDs of the SA's own", test_made_mgids},
-		{"who is told what", test_queries},
+		{"visibility", test_queries},
 		{"components of a query", test_query_components},
 		{"as Linux sends it", test_linux},
 		{"answers wait for the store", test_durable},

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How far one port gets with multicast groups, on the fabric of two_switches.h: which memberships
- * are its own, which count for it, how many groups it may make, and which MLIDs are left to others.
- * Join states and rates against models of them.
+ * Limits of one port on multicast groups, on the fabric of two_switches.h. The tests cover the
+ * memberships that count for a port, the groups that it may make, and the MLIDs that are left for
+ * others. Join states and rates are compared with models.
  */
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sa/groups.h"
 #include "tests/unit/fixtures/member_client.h"
 
-/* A port that joins what another port has joined it to before: the membership is its own then, and
- * it is told so. No other port can end it, but an administrator can. */
+/* A port joins a group to which another port has joined it before: the membership is then its own,
+ * and the answer says so. No other port can end it, but an administrator can. */
 static void test_own_join_after_proxy(void)
 {
 	struct mc_member_record record = usual(A, 1);
@@ -33,7 +33,7 @@ static void test_own_join_after_proxy(void)
 	}
 }
 
-/* saquery and others give the default SA_Key without being asked to. */
+/* saquery and other tools send the default SA_Key unasked, so it must not end memberships. */
 static void test_default_key(void)
 {
 	struct mc_member_record record = usual(A, 1);
@@ -69,7 +69,7 @@ static void expect_over_limit(uint64_t registrations, uint64_t most_groups, uint
 	CU_ASSERT_EQUAL(over[SA_LIMIT_MLIDS], mlids);
 }
 
-/* What a port joins another port to counts for itself, until the other port joins. */
+/* A membership for another port counts for the requester, until the other port joins. */
 static void test_proxies_count(void)
 {
 	enum { MOST = 5 };
@@ -95,7 +95,7 @@ static void test_proxies_count(void)
 	CU_ASSERT_EQUAL(join(C, 2 * MOST, JOIN_FULL), STATUS_OK);
 	set_mgid(record.mgid, 2); /* and this would be one too many */
 	CU_ASSERT_EQUAL(set(A, JOIN, &record), SA_NO_RESOURCES);
-	set_mgid(record.mgid, 1); /* but what counts already may change */
+	set_mgid(record.mgid, 1); /* a counted membership may change */
 	record.join_state = JOIN_NON_MEMBER;
 	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(told.join_state, JOIN_FULL | JOIN_NON_MEMBER);
@@ -113,8 +113,7 @@ static void note_limit(void *ctx, int level, const struct log_subject *subject, 
 		noted = *subject;
 }
 
-/* A group counts for the port that made it as long as this one has registered a membership in it.
- */
+/* A group counts for the port that made it as long as the port has a membership in it. */
 static void test_groups_count(void)
 {
 	enum { MOST = 4 };
@@ -138,7 +137,7 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(noted.node_guid, sa.view->topology->ends[A].facts->info.node_guid);
 	CU_ASSERT_EQUAL(noted.port, 1);
 	expect_over_limit(0, 1, 0);
-	/* What is there may be joined, also the groups of others, and others may make groups. */
+	/* Existing groups may be joined, also those of others, and other ports may make groups. */
 	CU_ASSERT_EQUAL(join(C, 5, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 5, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
@@ -264,7 +263,7 @@ static void test_kept_mlids(void)
 	}
 	sa_set_groups(sa.server, configured, 1 + KEPT);
 	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
-	/* There is none for one more, and groups of clients do not get what ends. */
+	/* No MLID is left, and groups of clients do not get the MLIDs that are freed. */
 	unit_capture_begin(&capture);
 	sa_set_groups(sa.server, configured, ARRAY_SIZE(configured));
 	CU_ASSERT_EQUAL(groups(), 1 + made + KEPT);
@@ -277,8 +276,8 @@ static void test_kept_mlids(void)
 	end();
 }
 
-/* A client has made a group with the MGID that a partition's group gets later. It is no member of
- * that one. */
+/* A client has made a group with an MGID that a partition's group gets later. The client is not a
+ * member of the partition's group. */
 static void test_taken_mgid(void)
 {
 	struct group_entry configured[2] = {default_group, default_group}, key;
@@ -297,7 +296,7 @@ static void test_taken_mgid(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(group);
 	CU_ASSERT_EQUAL(group->p_key, 0x8001);
 	CU_ASSERT_EQUAL(members(), 0);
-	/* What belongs to the partition stays, also when its group becomes another one. */
+	/* Members of the partition stay, also when its group changes. */
 	memcpy(record.mgid, default_group.mgid, GID_SIZE);
 	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);
 	configured[0].q_key++;
@@ -306,7 +305,7 @@ static void test_taken_mgid(void)
 	end();
 }
 
-/* What the SA should know of a membership, and of a group, by the rules alone. */
+/* The expected memberships and groups, by the rules alone. */
 enum { MODEL_HOSTS = 3, MODEL_GROUPS = 4, MODEL_STEPS = 20000 };
 static struct {
 	uint8_t state[MODEL_HOSTS]; /* 0: is no member */
@@ -402,7 +401,7 @@ static void test_states_by_model(void)
 	end();
 }
 
-/* What a port joins by an alias counts as its own. */
+/* A membership by an alias counts as the port's own. */
 static void test_alias_limit(void)
 {
 	const struct alias_entry alias = {.port_guid = PORT_GUID(A), .index = 1, .guid = 0x8001};
@@ -425,7 +424,7 @@ static void test_alias_limit(void)
 	end();
 }
 
-/* A million joins from one port: so many groups, and no more. */
+/* A million joins from one port: it gets its limit of groups, and no more. */
 static void test_million(void)
 {
 	enum { JOINS = 1000000 };
@@ -451,16 +450,16 @@ static void test_million(void)
 	CU_ASSERT_TRUE(strlen(log) < 2048); /* some lines, not a million */
 	set_mgid(record.mgid, 1);
 	record.join_state = JOIN_NON_MEMBER;
-	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);	 /* what it is in it may change */
-	CU_ASSERT_EQUAL(join(C, 2000000, JOIN_FULL), STATUS_OK); /* and others are not hurt */
+	CU_ASSERT_EQUAL(set(A, JOIN, &record), STATUS_OK);	 /* a membership may change */
+	CU_ASSERT_EQUAL(join(C, 2000000, JOIN_FULL), STATUS_OK); /* other ports are not affected */
 	CU_ASSERT_EQUAL(quit(A, 7, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 2000001, JOIN_FULL), STATUS_OK);
 	end();
 }
 
-/* Links, by PortInfo's width and speed members, and what they carry. Encodings of rates and their
- * speeds are those of enum ibv_rate (rdma-core, libibverbs/verbs.h) and of its ibv_rate_to_mbps();
- * widths and speeds those of libibmad's mad_dump_linkwidth() and mad_dump_linkspeedext(). */
+/* Links, by the width and speed members of PortInfo, and their rates. Encodings and speeds of rates
+ * are those of enum ibv_rate (rdma-core, libibverbs/verbs.h) and of ibv_rate_to_mbps(). Widths and
+ * speeds are those of libibmad's mad_dump_linkwidth() and mad_dump_linkspeedext(). */
 static const struct {
 	uint8_t width, speed, speed_ext;
 	uint8_t rate;
@@ -514,8 +513,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"for oneself after another port", test_own_join_after_proxy},
 		{"the default SA_Key ends no membership", test_default_key},
-		{"proxies count for who asks", test_proxies_count},
-		{"groups count for who made them", test_groups_count},
+		{"memberships for others count for the requester", test_proxies_count},
+		{"groups count for their makers", test_groups_count},
 		{"groups of virtual functions", test_groups_of_functions},
 		{"the share of MLIDs", test_share_of_mlids},
 		{"MLIDs kept for partitions", test_kept_mlids},

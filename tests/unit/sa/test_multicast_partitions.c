@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast groups of a partition and requesters outside of it, on the fabric of two_switches.h: no
- * status tells whether a hidden group is there, and no outsider makes a group with an MGID of the
- * partition's IPoIB network. B is in partition 1 as a full member, C as a limited one, A is not.
+ * Multicast groups of a partition and requesters outside of it, on the fabric of two_switches.h. No
+ * status shows whether a hidden group exists. No outsider makes a group with an MGID of the
+ * partition's IPoIB network. B is in partition 1 as a full member, C as a limited member, A is not
+ * in it.
  */
 #include <inttypes.h>
 
@@ -32,7 +33,7 @@ static const struct {
 	{B, 0x7FFF, BROADCAST_OF(0x80, 0x01), SA_REQ_INVALID},
 	{C, 0xFFFF, BROADCAST_OF(0x80, 0x01), SA_REQ_INVALID},
 	{B, OF_HIDDEN, BROADCAST_OF(0x80, 0x01), STATUS_OK},
-	{B, OF_HIDDEN, BROADCAST_OF(0x00, 0x01), STATUS_OK}, /* whatever the membership bit is */
+	{B, OF_HIDDEN, BROADCAST_OF(0x00, 0x01), STATUS_OK}, /* membership bit ignored */
 	{C, 0x0001, BROADCAST_OF(0x80, 0x01), STATUS_OK},
 	{A, 0xFFFF, BROADCAST_OF(0x7F, 0xFF), STATUS_OK},
 	/* Other groups of IPoIB also need the broadcast group */
@@ -94,7 +95,7 @@ static void test_p_key_of_network(void)
 	end();
 }
 
-/* What a request may name, and so what the two answers are compared over. */
+/* The requests for which the two answers are compared. */
 static const struct mc_member_record hidden_groups[] = {
 	{.mgid = {0xFF, 0x12, 0x12, 0x34, [15] = 9}},
 	{.mgid = BROADCAST_OF(0x80, 0x01)},
@@ -212,9 +213,9 @@ static void ask_outside(bool there, enum limit_reached limit, const uint8_t mgid
 
 static unsigned made;
 
-/* An MGID has one group. What would make it is refused where it is there: a requester that makes
- * groups in its own partition learns that the MGID is in use, and nothing can hide that. IPoIB's it
- * cannot make. */
+/* An MGID has one group. A request that would make an existing group is refused. So a requester
+ * that makes groups in its own partition learns that the MGID is in use, which cannot be hidden. It
+ * cannot make MGIDs of IPoIB. */
 static void compare(const uint8_t mgid[GID_SIZE], enum limit_reached limit)
 {
 	static int absent[QUESTIONS], hidden[QUESTIONS];
@@ -237,7 +238,8 @@ static void compare(const uint8_t mgid[GID_SIZE], enum limit_reached limit)
 	}
 }
 
-/* A asks for a group of partition 1, in all these ways: the same status as without the group. */
+/* A sends requests for a group of partition 1, of all these kinds: the status is the same as
+ * without the group. */
 static void test_hidden_is_absent(void)
 {
 	static char log[1 << 16];
@@ -252,7 +254,7 @@ static void test_hidden_is_absent(void)
 }
 
 /* An administrator reads the reason that the requester does not learn. */
-static void test_reason_is_told(void)
+static void test_reason_is_logged(void)
 {
 	const uint64_t asked[] = {JOIN, CREATE};
 	struct unit_capture capture;
@@ -280,7 +282,7 @@ int main(void)
 		{"the P_Key in an IPoIB MGID", test_p_key_of_mgid},
 		{"the P_Key of an IPoIB network", test_p_key_of_network},
 		{"a hidden group is as none", test_hidden_is_absent},
-		{"the reason is in the log", test_reason_is_told},
+		{"the reason is in the log", test_reason_is_logged},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rule of paths, by values worked out by hand on the fabric of two_switches.h; end ports and
+ * The rule of paths, with values computed by hand on the fabric of two_switches.h; end ports and
  * the partition rule below it.
  */
 #include "sa/path.h"
@@ -57,7 +57,7 @@ static const struct {
 	{1, 2, 0xFFFF, MTU_2048, RATE_56, LIFE}, /* S1 - S2 by 3, back by 4 */
 	{16, 16, 0xFFFF, MTU_4096, RATE_100, 0}, /* to itself */
 	{16, 19, 0xFFFF, MTU_4096, RATE_100, 0},
-	{2, 2, 0xFFFF, MTU_4096, 3, 0}, /* port 0 to itself: what it says of itself, 10 Gb/s */
+	{2, 2, 0xFFFF, MTU_4096, 3, 0}, /* port 0 to itself: 10 Gb/s by its own PortInfo */
 };
 
 static void test_paths(void)
@@ -136,7 +136,8 @@ static void test_limits(void)
 	view_unref(view);
 }
 
-/* The highest encoding that clients know, and what the 100 Gb/s between A and B are told as. */
+/* The highest encoding that clients know, and the rate that they get for the 100 Gb/s between A and
+ * B. */
 static const struct {
 	uint8_t rate_max, told;
 } rate_limits[] = {
@@ -157,7 +158,7 @@ static void test_old_clients(void)
 	view_unref(view);
 }
 
-/* P_Keys that are asked for: what is answered, 0 when there is no such path. */
+/* Requested P_Keys, and the P_Key of the answer: 0 if there is no such path. */
 static const struct {
 	lid_t slid, dlid;
 	pkey_t asked, given;
@@ -185,8 +186,8 @@ static void test_p_keys(void)
 	view_unref(view);
 }
 
-/* Every P_Key: the answer has it exactly as it was asked for, if both ends are in its partition,
- * which all 15 bits name (10.9.1.1: the 16th is the membership), and else there is no path. */
+/* Every P_Key: the answer repeats it exactly if both ends are in its partition, and else there is
+ * no path. All 15 bits identify the partition (10.9.1.1: the 16th bit is the membership). */
 static void test_all_p_keys(void)
 {
 	static const struct {
@@ -246,7 +247,7 @@ static void test_ports_on_the_way(void)
 	sw->info.port_state = PORT_INIT;
 	CU_ASSERT_EQUAL(resolve(view, 16, 28, &any, &path), 0);
 	CU_ASSERT_EQUAL(path.mtu, MTU_2048);
-	/* An MTU that is none does not count, nor does a speed that nobody knows. */
+	/* An invalid MTU does not count, nor does an unknown speed. */
 	host->info.mtu_cap = 9;
 	host->info.link_width_active = 0;
 	CU_ASSERT_EQUAL(resolve(view, 16, 28, &any, &path), 0);
@@ -321,7 +322,7 @@ static void test_partitions(void)
 	}
 }
 
-/* What a port is in the default partition and in 0x8001, by what is known of its table. A switch
+/* Membership in the default partition and in 0x8001, by the known content of the table. A switch
  * that refuses the table of port 0 is visible to full members, and sees them. */
 static void test_known_tables(void)
 {
@@ -332,7 +333,7 @@ static void test_known_tables(void)
 		bool is_switch;
 		int state;
 		bool in_default, full_in_default, in_tenant;
-		pkey_t with_full, with_limited, with_tenant; /* what it shares with these */
+		pkey_t with_full, with_limited, with_tenant; /* the P_Keys shared with these */
 	} rows[] = {
 		{false, UNREAD, false, false, false, 0, 0, 0},
 		{false, EMPTY, false, false, false, 0, 0, 0},
@@ -404,14 +405,14 @@ int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"paths", test_paths},
-		{"limits on what is asked", test_limits},
+		{"limits in requests", test_limits},
 		{"rates that old clients know", test_old_clients},
-		{"P_Keys that are asked for", test_p_keys},
+		{"requested P_Keys", test_p_keys},
 		{"every P_Key", test_all_p_keys},
 		{"routes that lead one way only", test_one_way},
-		{"what ports on the way tell", test_ports_on_the_way},
+		{"ports on the way", test_ports_on_the_way},
 		{"a cable without a switch", test_without_switch},
-		{"who shares a partition", test_partitions},
+		{"shared partitions", test_partitions},
 		{"known tables", test_known_tables},
 		{"finding end ports", test_finding},
 		CU_TEST_INFO_NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * PathRecord: which ends a request means, what comes back for them, and the pairs of LIDs that
- * ports with several have.
+ * PathRecord: the ends that a request means, the records in the answer, and the pairs of LIDs of
+ * ports with several LIDs.
  */
 #include "tests/unit/fixtures/sa_client.h"
 
@@ -26,7 +26,7 @@ static void gid(uint8_t out[GID_SIZE], unsigned prefix, guid_t guid)
 #define SLID COMPONENT(PATH_SLID)
 #define DLID COMPONENT(PATH_DLID)
 
-/* The ends of a Get, and the LIDs of the path that comes back. */
+/* The ends of a Get, and the LIDs of the path in the answer. */
 static const struct {
 	uint64_t mask;
 	unsigned s_prefix, d_prefix;
@@ -56,7 +56,7 @@ static const struct {
 	 SA_NO_RECORDS, 0, 0},
 	{SGID | DGID | DLID, PREFIX_OURS, PREFIX_OURS, PORT_GUID(A), PORT_GUID(C), 0, 28,
 	 SA_NO_RECORDS, 0, 0},
-	/* Of another subnet, of a group, of nobody. */
+	/* GIDs of another subnet, of a group, of no port. */
 	{SGID | DGID, PREFIX_OURS, PREFIX_FOREIGN, PORT_GUID(A), PORT_GUID(C), 0, 0,
 	 SA_REQ_INVALID_GID, 0, 0},
 	{SGID | DGID, PREFIX_FOREIGN, PREFIX_OURS, PORT_GUID(A), PORT_GUID(C), 0, 0,
@@ -102,7 +102,7 @@ static void test_path_ends(void)
 	end();
 }
 
-/* All that one path says: A to D as a client of rdma_cm asks for it. */
+/* All components of one path: A to D, requested as by a client of rdma_cm. */
 static void test_path_record(void)
 {
 	struct path_record wanted = {.service_id_56lsb = 0x01060000001234,
@@ -147,7 +147,7 @@ static void test_path_record(void)
 	end();
 }
 
-/* Further components, asked from A's LID 17 to C's 25 (MTU 4096, 40 Gb/s, life time 18). */
+/* Further components, requested from A's LID 17 to C's 25 (MTU 4096, 40 Gb/s, life time 18). */
 static const struct {
 	uint64_t mask;
 	struct path_record wanted;
@@ -181,7 +181,7 @@ static const struct {
 	{COMPONENT(PATH_PACKET_LIFE_TIME_SELECTOR) | COMPONENT(PATH_PACKET_LIFE_TIME),
 	 {.packet_life_time_selector = 1, .packet_life_time = 18},
 	 SA_NO_RECORDS},
-	/* One without the other says nothing. */
+	/* A value without its selector, or a selector without its value, is ignored. */
 	{COMPONENT(PATH_MTU), {.mtu = 1}, STATUS_OK},
 	{COMPONENT(PATH_RATE_SELECTOR), {.rate_selector = 1}, STATUS_OK},
 	/* NumbPath is 1 of a Get. */
@@ -261,9 +261,9 @@ static void test_path_beyond(void)
 	end();
 }
 
-/* Who asks for a path between two others is told of it when he may see both (chapter 15.4.1), so
- * that managers of jobs can ask for their nodes; a name that is not his opens nothing else. B, a
- * limited member, sees A and, through partition 1, C, but not another limited member. */
+/* A requester gets the path between two other ports if it may see both (chapter 15.4.1), so that
+ * job managers can query for their nodes. Naming another port as the source opens nothing else. B,
+ * a limited member, sees A and, through partition 1, C, but no other limited member. */
 static const struct {
 	lid_t from;
 	unsigned source, destination;
@@ -376,7 +376,7 @@ static const struct {
 	 6,
 	 {{1, 28}, {2, 28}, {16, 28}, {20, 28}}},
 	{COMPONENT(PATH_NUMB_PATH), 0, 0, 1, 0, 0, 36, {{1, 1}, {1, 2}, {1, 16}, {1, 20}}},
-	/* Nobody, and a table is empty. */
+	/* An unknown port gives an empty table. */
 	{SGID | DGID, 0, 0, 0, PORT_GUID(A), 0xDEAD, 0, {{0}}},
 	{SLID, 15, 0, 0, 0, 0, 0, {{0}}},
 };

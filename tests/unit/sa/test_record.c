@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The record tables. Component numbers are judged by a literal table, taken from the masks of
- * OpenSM's ib_types.h (IB_NR_, IB_PIR_, IB_SMIR_, IB_LR_, IB_PR_, IB_MPR_, IB_GIR_, IB_SLVL_,
- * IB_VLA_, IB_PKEY_, IB_LFTR_, IB_MFTR_, IB_MCR_, IB_SR_ and IB_IIR_COMPMASK_*; Preference from the
- * kernel's rdma/ib_sa.h, SwitchInfo's from opa-fm's ib_sa_records.h), layouts by the codecs of the
- * attributes that records embed. Everything else is generated from the tables themselves, so that a
- * row without its number fails.
+ * The record tables. Component numbers are compared with a literal table from the masks of OpenSM's
+ * ib_types.h: IB_NR_, IB_PIR_, IB_SMIR_, IB_LR_, IB_PR_, IB_MPR_, IB_GIR_, IB_SLVL_, IB_VLA_,
+ * IB_PKEY_, IB_LFTR_, IB_MFTR_, IB_MCR_, IB_SR_ and IB_IIR_COMPMASK_*. Preference is from the
+ * kernel's rdma/ib_sa.h, SwitchInfo's numbers are from opa-fm's ib_sa_records.h. Layouts are
+ * compared with the codecs of the embedded attributes. All other cases are generated from the
+ * tables, so that a row without its number fails.
  */
 #include "sa/record.h"
 
@@ -475,7 +475,7 @@ static void test_round_trips(void)
 	}
 }
 
-/* What was in the reserved bits of a buffer is gone after encoding. */
+/* Encoding clears the reserved bits of a buffer. */
 static void test_gaps_are_cleared(void)
 {
 	for (size_t f = 0; f < ARRAY_SIZE(formats); f++) {
@@ -589,7 +589,7 @@ static void test_embedded_tables(void)
 	}
 }
 
-/* The quick encoder of paths writes what the table of fields says. */
+/* The fast encoder of paths writes the same bytes as the table of fields. */
 static void test_quick_path(void)
 {
 	for (unsigned seed = 0; seed < 256; seed++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The records that hold a table: their contents on the fabric of two_switches.h, which of several
- * blocks and ports a request means, and who may read P_Keys.
+ * blocks and ports a request means, and which requester may read P_Keys.
  */
 #include "fabric/mft.h"
 #include "tests/unit/fixtures/sa_client.h"
@@ -81,7 +81,7 @@ static void test_mfts(void)
 	struct mft_record record = {0};
 
 	begin();
-	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* nobody can tell */
+	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* no source of MFTs is set */
 	sa_set_mft(sa.server, mft_of_s2, mft);
 	CU_ASSERT_EQUAL(mfts(0, 0, 0, 0), 0); /* nothing is held */
 	mft_learn(mft, 0, none);
@@ -104,7 +104,8 @@ static void test_mfts(void)
 	CU_ASSERT_EQUAL(record.block_num, 1);
 	CU_ASSERT_EQUAL(record.position, 1);
 	CU_ASSERT_EQUAL(memcmp(record.table.port_mask, some, sizeof(some)), 0);
-	/* While a Set() is under way, what stays; empty blocks at the end are not told. */
+	/* While a Set() is under way: the entries that stay. Empty blocks at the end are left out.
+	 */
 	mft_learn(mft, 0, some);
 	mft_send(mft, 4, none);
 	CU_ASSERT_EQUAL(mfts(BLOCK | POSITION, 0, 0, 0), 1);
@@ -124,7 +125,7 @@ static void test_guid_infos(void)
 	answered(&guid_info_record_format, 0, &record);
 	CU_ASSERT_EQUAL(record.lid, 16);
 	CU_ASSERT_EQUAL(record.block_num, 0);
-	CU_ASSERT_EQUAL(record.info.guid[0], PORT_GUID(A)); /* whatever was stored there */
+	CU_ASSERT_EQUAL(record.info.guid[0], PORT_GUID(A)); /* not the stored value */
 	CU_ASSERT_EQUAL(record.info.guid[1], ALIAS_GUID);
 	CU_ASSERT_EQUAL(record.info.guid[2], 0);
 	answered(&guid_info_record_format, 1, &record);
@@ -176,7 +177,7 @@ static void test_p_keys(void)
 	pkey_list_unref(sa.view->topology->ends[D].facts->port[1].pkeys);
 	sa.view->topology->ends[D].facts->port[1].pkeys = NULL;
 	CU_ASSERT_EQUAL(p_keys(SA_KEY, 16, 28), 0); /* never read */
-	/* Nobody without the key, not even about himself. */
+	/* Without the SA_Key no port sees a P_Key table, not even its own. */
 	CU_ASSERT_EQUAL(p_keys(0, 16, 20), -SA_REQ_INVALID);
 	CU_ASSERT_EQUAL(p_keys(0, 20, 20), -SA_REQ_INVALID);
 	/* All blocks of a longer table. */
@@ -192,7 +193,7 @@ static void test_p_keys(void)
 	end();
 }
 
-/* Mappings of SL 0 by the ports asked for; 0xFF: not asked for. */
+/* Mappings of SL 0 by the requested ports; 0xFF: no port is given. */
 static const struct {
 	lid_t lid;
 	uint8_t in, out;
@@ -251,7 +252,7 @@ static void test_vl_arbitration(void)
 	end();
 }
 
-/* Who shares no partition with a port does not see its tables. */
+/* A port does not see the tables of ports with which it shares no partition. */
 static void test_strangers(void)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Subscriptions and reports of the SA, on a clock that is a number: who may subscribe to what, who
- * is told of which notice, what becomes of those who do not answer, and what a port has registered
- * in a partition that it is not in any more.
+ * Subscriptions and reports of the SA, on a simulated clock: rights to subscribe, the receivers of
+ * each report, and subscribers that do not answer. A port that leaves a partition loses its
+ * registrations there.
  */
 // WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
@@ -14,7 +14,7 @@
 
 enum { OFF = 100000 }; /* reports that a test keeps */
 
-/* What was reported, in order. */
+/* The reports that were sent, in order. */
 static struct {
 	struct {
 		struct mad_addr to;
@@ -23,7 +23,7 @@ static struct {
 		unsigned timeout_ms;
 	} * sent;
 	unsigned count, room;
-	bool (*answers)(unsigned number); /* NULL: nobody does */
+	bool (*answers)(unsigned number); /* NULL: no report is answered */
 } out;
 
 static int send_report(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
@@ -103,7 +103,7 @@ static void reported(unsigned index, struct notice *notice)
 	format_decode(&notice_report_format, out.sent[index].mad + SUBN_ADM_HEADER_SIZE, notice);
 }
 
-/* Everything generic, from everybody. */
+/* Every generic notice, of every issuer. */
 #define ALL_GENERIC                                                                           \
 	{                                                                                     \
 		.lid_begin = INFORM_ANY, .is_generic = 1, .subscribe = 1, .type = INFORM_ANY, \
@@ -169,7 +169,8 @@ static void test_subscribe(void)
 	end_reports();
 }
 
-/* The order of osmtest's flow v: all is 0 but Subscribe and QPN; 0 stands for the QP that asks. */
+/* The order of osmtest's flow v: all is 0 except Subscribe and QPN; 0 stands for the QP of the
+ * request. */
 static void test_osmtest_matrix(void)
 {
 	static const struct {
@@ -195,7 +196,7 @@ static void test_osmtest_matrix(void)
 	end_reports();
 }
 
-/* Who may ask for what. */
+/* Rights to subscribe. */
 static void test_subscribe_rights(void)
 {
 	static const struct {
@@ -251,7 +252,7 @@ static void test_subscribe_rights(void)
 	end_reports();
 }
 
-/* A LID of a port that the requester may not know is answered like one of no port. */
+/* A LID of a port that the requester may not see gets the same answer as a LID of no port. */
 static void test_hidden_lids(void)
 {
 	static const struct {
@@ -259,11 +260,11 @@ static void test_hidden_lids(void)
 		uint16_t status;
 	} cases[] = {
 		{28, 0, SA_REQ_INVALID},  /* D, which is hidden */
-		{27, 0, SA_REQ_INVALID},  /* nobody */
+		{27, 0, SA_REQ_INVALID},  /* unknown LID */
 		{27, 28, SA_REQ_INVALID}, /* both */
 		{30, 40, SA_REQ_INVALID}, /* beyond all */
 		{24, 28, STATUS_OK},	  /* C and D */
-		{24, 27, STATUS_OK},	  /* C and nobody */
+		{24, 27, STATUS_OK},	  /* C and an unknown LID */
 	};
 	struct view *view;
 
@@ -388,7 +389,8 @@ static void test_own_notices(void)
 	own_notice(1, TRAP_GID_OUT_OF_SERVICE, gid);
 	answer(1);
 
-	/* Groups, once they are durable, and for who has their P_Key: B and C, not A. */
+	/* Groups are reported once they are durable, to subscribers with their P_Key: B and C, not
+	 * A. */
 	CU_ASSERT_EQUAL(inform(20, 0, &info), STATUS_OK);
 	registry_keep(sa.registry, KEPT_BY_STORE, true);
 	registry_put(sa.registry, REGISTRY_GROUP, &group);
@@ -515,8 +517,8 @@ static void give_keys(const pkey_t *keys, unsigned count)
 	now();
 }
 
-/* C and its alias have all kinds of things in partition 1 and in the default one; the odd ones are
- * in partition 1. Group 5 is B's, too. */
+/* C and its alias have registrations of all kinds in partition 1 and in the default partition; the
+ * odd numbers are in partition 1. Group 5 is B's, too. */
 static void register_all(void)
 {
 	const struct alias_entry alias = {.port_guid = PORT_GUID(C), .index = 1, .guid = ALIAS};
@@ -556,8 +558,8 @@ static void expect_registered(bool in_lost)
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_ALIAS), 1);
 }
 
-/* A port leaves what it had by that key, under its own GUID and its aliases, and nothing else. A
- * group that nobody keeps any more ends, of which its partition hears. */
+/* A port loses the registrations by that key, under its own GUID and its aliases, and no others. A
+ * group without members ends, and its partition gets a report. */
 static void test_key_lost(void)
 {
 	static const pkey_t full[] = {KEPT, LOST}, limited[] = {KEPT, LOST & ~PKEY_FULL_MEMBER};
@@ -587,7 +589,7 @@ static void test_key_lost(void)
 	end_reports();
 }
 
-/* Whose key of LOST is taken, while the view goes on showing it; 0: nobody's. */
+/* The port that loses LOST while the view still shows it; 0: none. */
 static guid_t robbed;
 
 static bool wants(void *ctx, guid_t port_guid, pkey_t p_key)
@@ -641,9 +643,8 @@ static int inform_by_key(unsigned host, uint16_t pkey_index)
 				 .record = &info});
 }
 
-/* Between a command that takes a key and the view that shows it nobody registers by it what he had
- * to leave when it was taken. B and C are in the partition of LOST, and so is the manager, at index
- * 1. */
+/* Between a command that takes a key and the view without it, the port cannot register again what
+ * the command removed. B and C are in the partition of LOST, and so is the manager, at index 1. */
 static void test_key_being_taken(void)
 {
 	enum { AT_LOST = 1, AT_NOTHING = 0 };
@@ -664,7 +665,7 @@ static void test_key_being_taken(void)
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_GROUP), 1); /* the default one */
 	CU_ASSERT_EQUAL(registry_count(sa.registry, REGISTRY_SERVICE), 0);
 	CU_ASSERT_EQUAL(subscriptions(), 0);
-	/* What needs another key, and who keeps this one. */
+	/* Registrations by another key, and of a port that keeps this key. */
 	CU_ASSERT_EQUAL(inform_by_key(B, PKEY_BLOCK_KEYS - 1), STATUS_OK);
 	CU_ASSERT_EQUAL(inform_by_key(B, AT_NOTHING), STATUS_OK); /* the view is behind */
 	CU_ASSERT_EQUAL(inform_by_key(C, AT_LOST), STATUS_OK);
@@ -674,7 +675,7 @@ static void test_key_being_taken(void)
 	CU_ASSERT_EQUAL(join_for(20, B), STATUS_OK);
 	CU_ASSERT_EQUAL(offer_service(B), STATUS_OK);
 	CU_ASSERT_EQUAL(inform_by_key(B, AT_LOST), STATUS_OK);
-	/* What a table does not hold yet is no key, whatever it is to hold. */
+	/* A wanted key counts only after the table holds it. */
 	CU_ASSERT_EQUAL(join_for(16, A), SA_REQ_INVALID);
 	end_reports();
 }
@@ -821,8 +822,8 @@ static void test_matching(void)
 	}
 }
 
-/* As srp_daemon asks, from a QP of its own: ports that come, and those whose capabilities change.
- * It sets bits of a component mask, which the attribute does not have. */
+/* As srp_daemon subscribes, from a QP of its own: to new ports, and to ports whose capabilities
+ * change. It sets bits of a component mask, which the attribute does not have. */
 static void test_as_srp_asks(void)
 {
 	static const struct inform_info asked[] = {
@@ -873,7 +874,7 @@ static void test_as_srp_asks(void)
 	end_reports();
 }
 
-/* A vendor's notice goes to who asked for vendors', as it came. */
+/* A vendor's notice goes unchanged to subscribers of that vendor's notices. */
 static void test_vendor(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -897,8 +898,8 @@ static void test_vendor(void)
 	end_reports();
 }
 
-/* Security is for the trusted; and nobody hears of whom he cannot reach, or of nobody knows whom.
- */
+/* Security notices go to trusted subscribers only. No subscriber gets notices of a port that it
+ * cannot reach, or of an unknown issuer. */
 static void test_secrets(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -909,7 +910,7 @@ static void test_secrets(void)
 	begin_reports();
 	CU_ASSERT_EQUAL(inform(16, 0, &info), STATUS_OK);
 	raise_trap(trap, C);
-	trap.type = NOTICE_URGENT; /* whatever it calls itself */
+	trap.type = NOTICE_URGENT; /* the type of the trap does not matter */
 	raise_trap(trap, C);
 	trap.trap_number = 144;
 	trap.type = NOTICE_SECURITY;
@@ -937,7 +938,8 @@ static void test_secrets(void)
 	end_reports();
 }
 
-/* Of a port whose P_Keys nobody knows any more only full members of the default partition hear. */
+/* A port whose P_Keys are no longer known is reported to full members of the default partition
+ * only. */
 static void test_went_unseen(void)
 {
 	static const lid_t lids[HOSTS] = {16, 20, 24, 28};
@@ -961,7 +963,7 @@ static void test_went_unseen(void)
 	end_reports();
 }
 
-/* Who does not answer */
+/* Subscribers that do not answer */
 
 static void expect_attempts(unsigned reports)
 {
@@ -1023,7 +1025,7 @@ static void test_silent_for_seconds(void)
 	end_reports();
 }
 
-/* One answer makes up for all that was missed, and a late one is better than none. */
+/* One answer cancels all missed reports, and a late answer counts. */
 static void test_forgiven(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -1171,7 +1173,7 @@ static void subscribe_one(unsigned host, unsigned number, uint32_t qpn)
 	registry_put(sa.registry, REGISTRY_SUBSCRIPTION, &entry);
 }
 
-/* As a program does that subscribes again all the time: the subscription counts as a new one. */
+/* A program that subscribes again and again: each time the subscription counts as new. */
 static void subscribe_again(unsigned host, unsigned number)
 {
 	const struct subscription_entry key = {.subscriber = PORT_GUID(host),
@@ -1181,8 +1183,8 @@ static void subscribe_again(unsigned host, unsigned number)
 	subscribe_one(host, number, number);
 }
 
-/* Reports to this LID, 0: to all, that are under way in a lane now, by when they were sent. The
- * first attempts are the quick ones. */
+/* The reports to this LID (0: to all) that are under way in a lane now, by their time of sending.
+ * First attempts are in the quick lane. */
 static unsigned under_way(lid_t lid, bool slow)
 {
 	enum { QUICK_MS = 50, LONGEST_US = 5000000 };
@@ -1211,8 +1213,8 @@ static uint64_t answer_honest(unsigned *from, unsigned *answers)
 	return last_us;
 }
 
-/* A thousand subscriptions of one port that never answer and are made again all the time delay no
- * report to another port, and take no more places than a port's share. */
+/* A port has 1000 subscriptions that never answer and are made again all the time. They delay no
+ * report to another port, and take no more places than the share of a port. */
 static void test_crowd(void)
 {
 	enum { STEP_US = 1000, STEPS = 10000, NOTICE_STEPS = 500 };
@@ -1227,7 +1229,7 @@ static void test_crowd(void)
 		uint64_t at_us;
 
 		if (step % NOTICE_STEPS == 0) {
-			CU_ASSERT_EQUAL(answers, notices); /* the one before has come */
+			CU_ASSERT_EQUAL(answers, notices); /* the previous report has arrived */
 			notices++;
 			raised_us = loop_now_us(sa.loop);
 			raise(EVENT_PORT_IN, B);
@@ -1272,7 +1274,7 @@ static void test_crowds(void)
 	end_reports();
 }
 
-/* A report that is sent again is the same one, whatever came since; notices keep their order. */
+/* A repeated report is unchanged, also after later notices. Notices keep their order. */
 static void test_again_in_order(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -1326,7 +1328,7 @@ static void test_records_are_freed(void)
 	end_reports();
 }
 
-/* More than the log holds is lost, and counted; the last ones are there. */
+/* Notices beyond the size of the log are lost and counted; the latest are kept. */
 static void test_falls_behind(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -1352,7 +1354,8 @@ static void test_falls_behind(void)
 	end_reports();
 }
 
-/* What ends under way: the subscription, the mastership, the port, the SA. */
+/* Ends while a report is under way: of the subscription, of the role of MASTER, of the port, of the
+ * SA. */
 static void test_ends(void)
 {
 	struct inform_info info = ALL_GENERIC;
@@ -1391,7 +1394,7 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{"subscribing", test_subscribe},
 		{"as osmtest does", test_osmtest_matrix},
-		{"who may subscribe to what", test_subscribe_rights},
+		{"rights to subscribe", test_subscribe_rights},
 		{"LIDs that may not be known", test_hidden_lids},
 		{"InformInfoRecords", test_records},
 		{"limit", test_limit},

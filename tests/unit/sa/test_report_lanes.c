@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The lanes of reports (sa/report_lanes.h) by random: ports with items that wait, reports that
- * begin and end. Whatever happens, no lane has more under way than its places, no port more than
- * its share, no item is lost or given twice, no place stays free that an item could have, and
- * between two items of a port each other port that could go has its turn.
+ * Random test of the lanes of reports (sa/report_lanes.h): ports with items that wait, reports that
+ * begin and end. A lane never has more reports under way than its places, and a port never more
+ * than its share. No item is lost or given twice, and no place stays free that an item could have.
+ * Between two items of a port, each other port that could go has its turn.
  */
 #include "sa/report_lanes.h"
 
@@ -144,7 +144,7 @@ static void test_random(void)
 	lanes_done(&lanes);
 }
 
-/* An item that gives its turn back has the next one. */
+/* An item that returns its turn has the next turn. */
 static void test_first(void)
 {
 	begin();

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The front of the SA: every row of its dispatch table and every component of every record, what is
- * refused and what gets no answer, the way back, and tables that are long.
+ * The front of the SA: every row of its dispatch table, every component of every record, refusals,
+ * dropped requests, the return path of answers, and long tables.
  */
 #include <errno.h>
 
 #include "tests/unit/fixtures/sa_client.h"
 #include "tests/unit/fixtures/star.h"
 
-/* Every row of the dispatch table: what A is told when it asks for everything. */
+/* Every row of the dispatch table: the answer to A for a request without conditions. */
 static const struct {
 	uint16_t attr_id;
 	const struct format *format;
@@ -37,12 +37,12 @@ static const struct {
 	{RECORD_VL_ARBITRATION, &vl_arbitration_record_format, SA_TOO_MANY_RECORDS, 3, 0},
 	/* The broadcast group. */
 	{RECORD_MC_MEMBER, &mc_member_record_format, STATUS_OK, 1, 0},
-	/* Nobody has registered any. */
+	/* The registry is empty. */
 	{RECORD_SERVICE, &service_record_format, SA_NO_RECORDS, 0, 0},
 	{RECORD_INFORM_INFO, &inform_info_record_format, SA_NO_RECORDS, 0, 0},
 };
 
-/* Those that change something: what A is told when it asks for nothing. */
+/* Records with Set and Delete: the answer to A for a request without components. */
 static const struct {
 	uint8_t method;
 	uint16_t attr_id;
@@ -69,7 +69,7 @@ static void refused(void)
 	CU_ASSERT_EQUAL(memcmp(sa.mad + SUBN_ADM_HEADER_SIZE, nothing, sizeof(nothing)), 0);
 }
 
-/* Whether it has something to tell who asks for everything. */
+/* Whether a request without conditions gets records. */
 static bool answers_all(const struct sa_count *count)
 {
 	if (!strcmp(count->method, "SubnAdmGetTable"))
@@ -139,8 +139,8 @@ static bool found_by(const struct format *format, unsigned row, const void *want
 	       endport_same(&asked, &given);
 }
 
-/* Each component of each record by itself: what has the first record's value is found by it, and
- * not by another value. */
+/* Each component of each record by itself: records with the first record's value are found by it,
+ * and not by another value. */
 static void judge_component(uint64_t sm_key, uint16_t attr_id, const struct format *format,
 			    unsigned row, const uint8_t *wire)
 {
@@ -156,7 +156,7 @@ static void judge_component(uint64_t sm_key, uint16_t attr_id, const struct form
 		answered(format, i, found);
 		CU_ASSERT_TRUE(field_equal(&format->fields[row], wanted, found));
 	}
-	/* Each of its bits flipped: whatever is found has that value. */
+	/* Each of its bits flipped: each record that is found has that value. */
 	for (unsigned bit = format->fields[row].bit;
 	     bit < format->fields[row].bit + format->fields[row].width; bit++) {
 		memcpy(other, wire, format->wire_size);
@@ -225,7 +225,7 @@ static void test_unknown_components(void)
 	end();
 }
 
-/* Refusals, and what their method is. */
+/* Refused requests, and the method of each answer. */
 static const struct {
 	struct ask ask;
 	uint16_t status;
@@ -281,7 +281,7 @@ static void test_refusals(void)
 	end();
 }
 
-/* What gets no answer. */
+/* Requests that get no answer. */
 static const struct ask drops[] = {
 	{.method = METHOD_GET, .attr_id = RECORD_NODE, .from = 3},
 	{.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO, .from = 29},
@@ -307,7 +307,7 @@ static void test_drops(void)
 	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET, .attr_id = ATTR_CLASS_PORT_INFO}),
 			-1);
 	CU_ASSERT_EQUAL(sa_stats(sa.server)->dropped, ARRAY_SIZE(drops) + 1);
-	/* Answers are nobody's requests; the transactions sort them out. */
+	/* Answers are not requests: the transactions handle them. */
 	view_publish(&sa.view, two_switches_view());
 	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_GET_RESP, .attr_id = RECORD_NODE}), -1);
 	CU_ASSERT_EQUAL(ask(&(struct ask){.method = METHOD_REPORT_RESP, .attr_id = ATTR_NOTICE}),
@@ -430,7 +430,7 @@ static void test_too_large(void)
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_PTR_NOT_NULL(strstr(log, "LID 128 "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(log, "PathRecord"));
-	/* And the next one is answered as if nothing had been. */
+	/* The next request is answered as usual. */
 	view_publish(&sa.view, two_switches_view());
 	CU_ASSERT_EQUAL(table(RECORD_NODE, &node_record_format, 0, NULL), 6);
 	end();
@@ -443,7 +443,7 @@ int main(void)
 		{"every component by itself", test_components},
 		{"unknown components", test_unknown_components},
 		{"refusals", test_refusals},
-		{"what gets no answer", test_drops},
+		{"requests without answer", test_drops},
 		{"the way back", test_way_back},
 		{"answers that cannot be sent", test_send_failure},
 		{"a long table", test_long_table},

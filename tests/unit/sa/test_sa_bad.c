@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Requests as nobody should send them, generated from the dispatch table and the tables of fields:
- * each component of each record with values that make no sense, each method with each attribute,
- * MADs that end anywhere, and every LID as the requester. Each gets one answer with a status that
- * is possible, or none and is counted; sanitizers see the rest.
+ * Malformed requests, generated from the dispatch table and the tables of fields. Each component of
+ * each record gets invalid values. Each method is sent with each attribute, MADs are truncated, and
+ * every LID is a requester. Each request gets one answer with a possible status, or is dropped and
+ * counted. Sanitizers find memory errors.
  */
 #include "tests/unit/fixtures/sa_client.h"
 
@@ -80,9 +80,9 @@ static unsigned status_bit(int status)
 	return 0;
 }
 
-/* What a record answers to a method, without the SA_Key and with it, where that is not what all
- * records answer: Get and GetTable as QUERY and TABLE, all else UNSUP (table 188 of chapter
- * 15.2.5: which methods a record has). */
+/* The status of a record for a method, without the SA_Key and with it, where it is not the usual
+ * status. Usual are QUERY and TABLE for Get and GetTable, and UNSUP for all other methods. Table
+ * 188 of chapter 15.2.5 lists the methods of a record. */
 static const struct {
 	uint16_t attr_id;
 	uint8_t method;
@@ -126,7 +126,7 @@ static bool possible(uint16_t attr_id, uint8_t method, bool trusted, int status)
 	return bit & (method == METHOD_GET_TABLE ? TABLE : UNSUP);
 }
 
-/* What a field of so many bits may be filled with. */
+/* Test values of a field. */
 enum filling { ZEROS, ONES, TOP_BIT, LOW_BIT, OTHERS_ONES, FILLINGS };
 
 static void fill(const struct field *field, enum filling filling, uint8_t *wire, size_t size)
@@ -247,7 +247,7 @@ static void test_truncated(void)
 	end();
 }
 
-/* Who is not of this fabric is not told anything, not even a status. */
+/* A requester that is not in this fabric gets no answer, not even a status. */
 static void test_requesters(void)
 {
 	unsigned wrong = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Answers that take several turns of the loop: short requests in between, a view that changes or
- * goes, requests that come again, and an SA that ends before them.
+ * ends, repeated requests, and an SA that ends before the answers.
  */
 #include "sa/admission.h"
 #include "tests/unit/fixtures/sa_client.h"
@@ -30,7 +30,7 @@ static size_t records(size_t bytes)
 	return (sa.size - SUBN_ADM_HEADER_SIZE) / bytes;
 }
 
-/* All pairs of 121 ports take some turns; whoever else asks for less is answered before. */
+/* All pairs of 121 ports take some turns. Shorter requests of other ports are answered first. */
 static void test_short_between(void)
 {
 	struct ask other = all_nodes;
@@ -59,7 +59,7 @@ static void test_short_between(void)
 	end();
 }
 
-/* The answer is of the fabric that was asked about, whatever comes meanwhile. */
+/* The answer describes the fabric at the time of the request, even if the view changes. */
 static void test_view_changes(void)
 {
 	struct path_record record = {0};
@@ -81,7 +81,7 @@ static void test_view_changes(void)
 	end();
 }
 
-/* Who is not master any more says nothing. */
+/* A manager that is no longer MASTER does not answer. */
 static void test_view_goes(void)
 {
 	begin_star();
@@ -96,8 +96,8 @@ static void test_view_goes(void)
 	end();
 }
 
-/* What is worked out of a new view counts as work, too: the first table of one source's paths takes
- * more turns than the next. */
+/* Computing look-ups of a new view counts as work: the first table of a source's paths takes more
+ * turns than the next. */
 static void test_effort(void)
 {
 	const struct path_record from_first = {.slid = LID_OF_HOST};
@@ -139,8 +139,8 @@ static void test_repeated(void)
 	end();
 }
 
-/* A port that asks for too much at a time, from two LIDs, gets some of it, and other ports are not
- * held up by it. */
+/* A port that requests too much at a time, from two LIDs, gets some of it, and other ports are not
+ * delayed by it. */
 static void test_overload(void)
 {
 	struct ask paths = all_paths, other = all_nodes;
@@ -164,9 +164,9 @@ static void test_overload(void)
 	end();
 }
 
-/* A table of one switch is made at once, with all of its ports. A host that asks for it again and
- * again gets no more than its share without waiting: by then its single records, and the tables of
- * others, are answered as ever. */
+/* A table of one switch, with all of its ports, is made at once. A host that repeats the request
+ * gets no more than its share without waiting. Then its single records, and the tables of other
+ * hosts, are still answered at once. */
 static void test_short_tables(void)
 {
 	struct port_info_record of_switch = {.endport_lid = 1};
@@ -200,7 +200,7 @@ static void test_short_tables(void)
 	end();
 }
 
-/* A search for one record through all, which finds none, one or several. */
+/* A search through all records: it finds none, one or several. */
 static void test_long_get(void)
 {
 	struct node_record wanted = {.info.node_type = NODE_SWITCH};
@@ -220,7 +220,7 @@ static void test_long_get(void)
 	end();
 }
 
-/* What waits when the SA ends is nobody's any more; sanitizers see whether it is freed. */
+/* Waiting requests when the SA ends: sanitizers show whether they are freed. */
 static void test_end(void)
 {
 	begin_star();
@@ -238,7 +238,7 @@ int main(void)
 		{"short requests in between", test_short_between},
 		{"a view that changes", test_view_changes},
 		{"a view that goes", test_view_goes},
-		{"what has to be worked out", test_effort},
+		{"work of a new view", test_effort},
 		{"a request that comes again", test_repeated},
 		{"too many at a time", test_overload},
 		{"short tables without end", test_short_tables},

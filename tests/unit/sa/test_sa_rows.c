@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which test covers which record and method of the SA: a row of its dispatch table that no test is
- * named for fails, and so does a name that no test has. `test_sa_rows --show` prints the table.
- * Beside these, test_sa.c asks every row for everything and for each component by itself, and
- * test_sa_bad.c asks each for what is wrong.
+ * Which test covers which record and method of the SA. A row of the dispatch table without a test
+ * fails, and so does a name without a test. `test_sa_rows --show` prints the table. In addition,
+ * test_sa.c sends each row a request without conditions and one for each component, and
+ * test_sa_bad.c malformed requests.
  */
 #include "tests/unit/fixtures/sa_client.h"
 
@@ -41,7 +41,7 @@ static const struct {
 	{"InformInfoRecord", "Get GetTable", "report", "InformInfoRecords"},
 };
 
-/* Whether a list of words has this one; methods are called SubnAdmGet and so on. */
+/* Whether a list of words has this method. Methods have names such as SubnAdmGet. */
 static bool has_method(const char *methods, const char *method)
 {
 	size_t prefix = strlen("SubnAdm"), length = strlen(method) - prefix;

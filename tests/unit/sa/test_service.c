@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ServiceRecord from the wire to the wire, on a clock that is a number: who may register, change
- * and delete what, who sees it, what every component finds, and leases.
+ * ServiceRecord from the wire to the wire, on a simulated clock: rights to register, change and
+ * delete a service, its visibility, the services that each component finds, and leases.
  */
 // WITH: tests/sim/loop_virtual.o
 #include <malloc.h>
@@ -108,7 +108,7 @@ static void test_life(void)
 	end();
 }
 
-/* The P_Key that nobody names is chosen, and told. */
+/* A request without a P_Key gets a chosen P_Key, which is in the answer. */
 static void test_default_p_key(void)
 {
 	struct service_record record = service(1, A);
@@ -124,7 +124,7 @@ static void test_default_p_key(void)
 	end();
 }
 
-/* Who may do what with which service. B registered number 7 with a key. */
+/* Rights to change services. B registered number 7 with a key. */
 static void test_rights(void)
 {
 	static const struct {
@@ -144,11 +144,11 @@ static void test_rights(void)
 		{"no GID", LID_A, METHOD_SET, 0, A, 0, 0xFFFF, ID, 1, SA_REQ_INVALID},
 		{"another's", LID_A, METHOD_SET, 0, C, 0, 0xFFFF, ID | GID, 1, SA_REQ_INVALID},
 		{"trusted", LID_A, METHOD_SET, SA_KEY, C, 0, 0xFFFF, ID | GID, 1, STATUS_OK},
-		{"nobody's", LID_A, METHOD_SET, SA_KEY, 9, 0, 0xFFFF, ID | GID, 1,
+		{"no port's", LID_A, METHOD_SET, SA_KEY, 9, 0, 0xFFFF, ID | GID, 1,
 		 SA_REQ_INVALID_GID},
 		{"not our P_Key", LID_A, METHOD_SET, 0, A, 0, 0x8001, ID | GID | P_KEY, 1,
 		 SA_REQ_INVALID},
-		{"not his P_Key", LID_B, METHOD_SET, SA_KEY, A, 0, 0x8001, ID | GID | P_KEY, 1,
+		{"not its P_Key", LID_B, METHOD_SET, SA_KEY, A, 0, 0x8001, ID | GID | P_KEY, 1,
 		 SA_REQ_INVALID},
 		{"B's own", LID_B, METHOD_SET, 0, B, 0, 0x8001, ID | GID | P_KEY, 7, STATUS_OK},
 		{"and key", LID_B, METHOD_SET, 0, B, 5, 0x8001, ID | GID | P_KEY | KEY, 7,
@@ -197,7 +197,7 @@ static void test_rights(void)
 	}
 }
 
-/* Nothing tells a port that the requester may not know from one that is not there. */
+/* No answer distinguishes a port that the requester may not see from a port that does not exist. */
 static void test_hidden_port(void)
 {
 	struct service_record hidden = service(1, D), nobodys = service(1, 9);
@@ -234,7 +234,7 @@ static void test_multicast_service(void)
 	end();
 }
 
-/* Who sees which: A's in the default partition, B's in partition 1. */
+/* Visibility: A's service is in the default partition, B's in partition 1. */
 static void test_visibility(void)
 {
 	struct service_record record;
@@ -259,7 +259,8 @@ static void test_visibility(void)
 	end();
 }
 
-/* Keys are told to the trusted; who knows one finds by it. */
+/* ServiceKeys are in answers only with the SA_Key. A requester that knows a key can search for it.
+ */
 static void test_keys(void)
 {
 	struct service_record record = service(1, A);
@@ -281,7 +282,7 @@ static void test_keys(void)
 	end();
 }
 
-/* saquery gives the default SA_Key without being asked to. */
+/* saquery sends the default SA_Key unasked, so it must not show keys. */
 static void test_default_key(void)
 {
 	struct service_record record = service(1, A);
@@ -363,7 +364,7 @@ static void test_lease(void)
 	CU_ASSERT_EQUAL(services(), 3);
 	wait_s(2);
 	CU_ASSERT_EQUAL(services(), 2);
-	/* Asked for again: it begins anew. */
+	/* A repeated registration starts the lease again. */
 	record.lease = 10;
 	CU_ASSERT_EQUAL(send_service(LID_A, METHOD_SET, 0, ID | GID | LEASE, &record), STATUS_OK);
 	CU_ASSERT_EQUAL(answer().lease, 10);
@@ -383,7 +384,7 @@ static void test_lease(void)
 	end();
 }
 
-/* Leases go on where another manager left them: what is in the registry when the SA begins. */
+/* Leases continue where another manager left them: services in the registry when the SA starts. */
 static void test_lease_from_before(void)
 {
 	struct service_entry entry = {.service_id = 1, .gid_guid = PORT_GUID(A), .p_key = 0xFFFF};
@@ -419,8 +420,8 @@ static uint32_t lease_of(uint64_t id)
 	return answer().lease;
 }
 
-/* The wall clock may be set, by years too, while the daemon runs or does not: a lease is never
- * shorter than it was asked for, and at most longer by the time since the clock was kept. */
+/* The wall clock may be set, also by years, while the daemon runs or not. A lease is never shorter
+ * than requested, and longer by at most the time since the clock was saved. */
 static void test_wall_clock_jumps(void)
 {
 	enum { YEARS = 400000000, KEPT = 60 };
@@ -446,7 +447,7 @@ static void test_wall_clock_jumps(void)
 	}
 }
 
-/* A document brings its leases with their clock: all of them have again what they had. */
+/* A document has its leases with their clock: all of them have their remaining time again. */
 static void test_leases_of_a_document(void)
 {
 	struct service_record record = service(1, A);
@@ -463,14 +464,14 @@ static void test_leases_of_a_document(void)
 	entry.expires_s = 5011;
 	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
 	wait_s(3);
-	CU_ASSERT_EQUAL(services(), 1); /* not before it is clear what time it is */
+	CU_ASSERT_EQUAL(services(), 1); /* the lease clock is still missing */
 	setting_put(sa.registry, "lease clock", "5000");
 	registry_together(sa.registry, false);
 	CU_ASSERT_EQUAL(lease_of(2), 10);
 	wait_s(12);
 	CU_ASSERT_EQUAL(services(), 0);
 
-	/* One that makes no sense is none. */
+	/* An invalid lease clock is ignored. */
 	setting_put(sa.registry, "lease clock", "5000 o'clock");
 	entry.expires_s = loop_wall_s(sa.loop) + 11;
 	registry_put(sa.registry, REGISTRY_SERVICE, &entry);
@@ -510,9 +511,9 @@ static void test_limit(void)
 	end();
 }
 
-/* Services and the ports that they count for, by a model. The first port that registers a service
- * is its owner, whichever changes it; a change takes the service's key, the port itself (with no
- * other key than that), or the SA_Key. */
+/* Services and the ports for which they count, compared with a model. The first port that registers
+ * a service is its owner, also after changes by others. A change requires the service's key, the
+ * port itself (with no other key than that), or the SA_Key. */
 
 enum { OWNED = 6, OWNED_STEPS = 20000 };
 

@@ -77,8 +77,8 @@ static void run_ms(unsigned ms)
 	loop_step(bed.loop, until_us);
 }
 
-/* After poll_misses intervals, and not one more: three questions in each, but the last interval is
- * one question that waits for all of it. */
+/* After poll_misses intervals, and not later. Each interval has three requests, but the last
+ * interval has one request that waits for all of it. */
 static void test_misses(void)
 {
 	for (unsigned misses = 1; misses <= MISSES_MAX; misses++) {
@@ -100,7 +100,7 @@ static void test_misses(void)
 	}
 }
 
-/* A manager that is said to be gone has one interval, from now on. */
+/* A manager that is reported gone has one interval, from now on. */
 static void test_doubt(void)
 {
 	begin(MISSES_MAX);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Whom a manager believes, among others: who may be one, who offers what is not his, what cannot
- * be; how soon it notices that a master is gone or another one has come; and the raised priority of
- * a master. The other managers are fake agents with an SMInfo.
+ * Trust in other managers: which node may be a manager, offers of a role that the sender does not
+ * have, impossible values. Also how soon the manager notices that a master is gone or has appeared,
+ * and the raised priority of a master. The other managers are fake agents with an SMInfo.
  */
 #include "include/message_id.h"
 #include "lib/log.h"
@@ -11,7 +11,8 @@
 
 enum { LID_OF_OTHER = 9, SLOW_POLL_MS = 5000, MANY_MISSES = 100 };
 
-/* Ours begins with these options; the other one is at host-2, MASTER or not, and has LID 9. */
+/* Our manager starts with these options. The other manager is at host-2, MASTER or not, and has LID
+ * 9. */
 static struct world *with_other(void (*choose)(struct sm_options *options), uint8_t priority,
 				enum sm_state state, struct fake_node **other)
 {
@@ -40,9 +41,9 @@ static void poll_seldom(struct sm_options *options)
 	options->poll_interval_ms = SLOW_POLL_MS;
 }
 
-/* Who may be a manager */
+/* Which nodes may be managers */
 
-/* It is there, ranks higher, is MASTER even: it has no say. */
+/* A manager that is not allowed has no say, even as MASTER with a higher rank. */
 static void test_not_allowed(void)
 {
 	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer;
@@ -75,7 +76,7 @@ static void test_allowed(void)
 	sm_world_free(world);
 }
 
-/* A port that may not be a manager calls itself by the GUID of one that may. */
+/* A port that may not be a manager uses the GUID of an allowed manager. */
 static void test_pretends_to_be_allowed(void)
 {
 	struct world *world = three_hosts(false);
@@ -130,7 +131,7 @@ static void hear(void *ctx, int level, const struct log_subject *subject, const 
 	line.level = level;
 }
 
-static bool has_told(const char *what)
+static bool has_logged(const char *what)
 {
 	bool told = line.level == LOG_WARNING && strstr(line.text, what);
 
@@ -138,16 +139,17 @@ static bool has_told(const char *what)
 	return told;
 }
 
-/* Who is none: by the SMInfo that his port shows to a survey. Each is told as an event. */
-static void test_strangers_are_told(void)
+/* Nodes that are not accepted as managers, by the SMInfo of their port in a survey. Each is
+ * reported as an event. */
+static void test_untrusted_are_logged(void)
 {
 	static const struct {
 		uint8_t state;
 		uint64_t sm_key;
 		bool allowed;
-		const char *what; /* NULL: he is one */
+		const char *what; /* NULL: accepted */
 	} rows[] = {
-		{SM_MASTER, 0, true, NULL}, /* who does not show his key */
+		{SM_MASTER, 0, true, NULL}, /* it does not show its key */
 		{SM_MASTER, SM_KEY_DEFAULT, true, NULL},
 		{SM_MASTER, 4711, true, "its SM_Key differs"},
 		{SM_MASTER, SM_KEY_DEFAULT, false, "is not in allowed_sm_guids"},
@@ -166,13 +168,13 @@ static void test_strangers_are_told(void)
 		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), rows[i].what ? SM_MASTER : SM_STANDBY);
 		if (rows[i].what)
-			CU_ASSERT_TRUE(has_told(rows[i].what));
+			CU_ASSERT_TRUE(has_logged(rows[i].what));
 		log_watch(NULL, NULL);
 		sm_world_free(world);
 	}
 }
 
-/* A master that turns into one of these is followed no more, and told. */
+/* A master that loses trust is followed no longer, and reported. */
 static void test_master_loses_trust(void)
 {
 	for (unsigned how = 0; how < 2; how++) {
@@ -186,19 +188,19 @@ static void test_master_loses_trust(void)
 		else
 			other->sm.sm_key = 4711;
 		CU_ASSERT_TRUE(sm_world_run(world, is_master));
-		CU_ASSERT_TRUE(has_told(how ? "its SMInfo is impossible" : "its SM_Key differs"));
+		CU_ASSERT_TRUE(has_logged(how ? "its SMInfo is impossible" : "its SM_Key differs"));
 		log_watch(NULL, NULL);
 		sm_world_free(world);
 	}
 }
 
-/* Orders of who does not know the key, who calls himself by another's GUID, and who offers what is
- * not his. */
-static void test_forgers_are_told(void)
+/* Control packets of senders that do not know the key, use another manager's GUID, or offer a role
+ * that they do not have. */
+static void test_forged_orders_are_logged(void)
 {
 	static const struct {
 		uint64_t sm_key;
-		const char *named; /* whose GUID he gives; it comes from host-3 */
+		const char *named; /* the GUID in the packet; it comes from host-3 */
 		const char *what;
 	} rows[] = {
 		{4711, "host-2", "its SM_Key differs"},
@@ -218,7 +220,7 @@ static void test_forgers_are_told(void)
 		CU_ASSERT_EQUAL(managers_ask_from(world, 7, METHOD_SET, SM_CONTROL_HANDOVER,
 						  &sender, &answer),
 				STATUS_INVALID_VALUE);
-		CU_ASSERT_TRUE(has_told(rows[i].what));
+		CU_ASSERT_TRUE(has_logged(rows[i].what));
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		log_watch(NULL, NULL);
 		sm_world_free(world);
@@ -226,7 +228,7 @@ static void test_forgers_are_told(void)
 }
 
 /* Chapter 14.4.1: only a MASTER gives orders. */
-static void test_orders_of_no_master_are_told(void)
+static void test_orders_of_no_master_are_logged(void)
 {
 	static const struct {
 		uint32_t control;
@@ -253,15 +255,15 @@ static void test_orders_of_no_master_are_told(void)
 		sender.state = rows[i].state;
 		CU_ASSERT_EQUAL(managers_ask(world, METHOD_SET, rows[i].control, &sender, &answer),
 				rows[i].told ? STATUS_INVALID_VALUE : STATUS_OK);
-		CU_ASSERT_EQUAL(has_told("that manager is not MASTER"), rows[i].told);
+		CU_ASSERT_EQUAL(has_logged("that manager is not MASTER"), rows[i].told);
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		sm_world_free(world);
 	}
 	world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
 	sender.state = SM_STANDBY;
-	for (unsigned i = 0; i < 50; i++) { /* nobody can fill the log so */
+	for (unsigned i = 0; i < 50; i++) { /* a flood cannot fill the log */
 		managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer);
-		told += has_told("that manager is not MASTER");
+		told += has_logged("that manager is not MASTER");
 	}
 	CU_ASSERT(told > 0 && told < 10);
 	log_watch(NULL, NULL);
@@ -322,8 +324,8 @@ static void test_forged_orders(void)
 	}
 }
 
-/* Chapter 13.4.6.2: a sender that has lost our answer sends its order again. What it asked for is
- * so already, and it hears that; a manager that did not order it hears a refusal. */
+/* Chapter 13.4.6.2: a sender that has lost our answer sends its order again. The order is already
+ * carried out, so the answer is success. Another manager that sends the same order is refused. */
 static void test_repeated_orders(void)
 {
 	enum { OTHERS = 0x100, REFUSED = 0x200 }; /* by host-3, which is a MASTER too */
@@ -383,9 +385,9 @@ static bool has_passed(const struct world *world)
 	return loop_now_us(world->loop) >= awaited_us;
 }
 
-/* An order that arrives after one that its sender gave later is refused, be it delayed or a
- * duplicate. ActCount tells which is later, and may wrap. A sender that has begun again counts from
- * 0; what it answers shows that. */
+/* A delayed or duplicate order, which is older than the last order of its sender, is refused.
+ * ActCount gives the order, and may wrap. A sender that has restarted counts from 0, as its answers
+ * show. */
 static void test_late_orders(void)
 {
 	enum { REFUSED = 0x100, ASKED = 0x200 };
@@ -451,8 +453,8 @@ static void test_late_orders(void)
 	}
 }
 
-/* The subnet comes and goes: a HANDOVER that arrives once more after it was given back makes no
- * second master. */
+/* The role of MASTER is handed to us and back: a late copy of the HANDOVER makes no second master.
+ */
 static void test_late_handover(void)
 {
 	struct fake_node *other;
@@ -481,8 +483,8 @@ static void test_late_handover(void)
 	sm_world_free(world);
 }
 
-/* A host that came after our last look is known by no LID: our master's GUID does not help it. What
- * it makes us do is look. */
+/* A host that appeared after the last survey has no known LID, so it cannot act with the GUID of
+ * our master. Its packet only starts a survey. */
 static void test_orders_from_unknown(void)
 {
 	static const uint32_t controls[] = {SM_CONTROL_HANDOVER, SM_CONTROL_DISABLE,
@@ -510,7 +512,7 @@ static void test_orders_from_unknown(void)
 }
 
 /* Whether an order of the master with this M_Key is answered. */
-static bool is_heard(struct world *world, uint64_t m_key)
+static bool order_is_answered(struct world *world, uint64_t m_key)
 {
 	struct sm_info sender = {
 		.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER, .guid = guid_of(world, "host-2")};
@@ -524,8 +526,8 @@ static bool is_heard(struct world *world, uint64_t m_key)
 	return world->fake->num_sent != before;
 }
 
-/* A Set(SMInfo) needs the M_Key of our port, as any Set() to it does: what it has shown, what it is
- * about to have, and what the policy gives it. */
+/* A Set(SMInfo) needs the M_Key of our port, as any Set() does. The key may be the key that the
+ * port has shown, the key that it is about to have, or the key of the policy. */
 static void test_orders_need_the_m_key(void)
 {
 	static const struct {
@@ -554,7 +556,7 @@ static void test_orders_need_the_m_key(void)
 		world->sm->options.m_key_mode = rows[i].policy ? M_KEY_SUBNET : M_KEY_NONE;
 		world->sm->options.m_key = rows[i].policy;
 		port_agent(world->sm->fabric->sm_port)->m_key = rows[i].have;
-		heard = is_heard(world, rows[i].sent);
+		heard = order_is_answered(world, rows[i].sent);
 		CU_ASSERT_EQUAL(heard, rows[i].heard);
 		CU_ASSERT_EQUAL(role(world), heard ? SM_NOTACTIVE : SM_STANDBY);
 		sm_world_free(world);
@@ -579,7 +581,7 @@ static uint64_t sm_key_shown(struct world *world, uint64_t m_key)
 	return answer.sm_key;
 }
 
-/* The SM_Key is for who knows the M_Key of our port, where a Get() needs that. */
+/* If a Get() needs the M_Key of our port, only a sender that knows it gets the SM_Key. */
 static void test_sm_key_needs_the_m_key(void)
 {
 	static const struct {
@@ -590,7 +592,7 @@ static void test_sm_key_needs_the_m_key(void)
 	} rows[] = {
 		{{.known = true}, 0, 0, 0, true}, /* there is none */
 		{{.known = true}, 2, 0, 5, true},
-		{{.key = 7, .known = true}, 0, 0, 0, true}, /* who asks may read it */
+		{{.key = 7, .known = true}, 0, 0, 0, true}, /* the sender may read it */
 		{{.key = 7, .known = true}, 0, 0, 5, true},
 		{{.key = 7, .known = true}, 1, 0, 0, true}, /* else two are MASTER */
 		{{.key = 7, .known = true}, 1, 0, 5, true},
@@ -625,7 +627,7 @@ static void test_sm_key_needs_the_m_key(void)
 	sm_world_free(world);
 }
 
-/* A MASTER that is offered what it has looks for who does so, but not as often as he likes. */
+/* A MASTER that gets a HANDOVER searches for the sender, but at a limited rate. */
 static void test_handovers_do_not_keep_busy(void)
 {
 	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER, .guid = 4711},
@@ -653,7 +655,7 @@ static bool is_not_standby(const struct world *world)
 	return role(world) != SM_STANDBY;
 }
 
-/* A status tells that no manager is there: one more question, and no waiting for misses. */
+/* A status reports that no manager is there: one more request, and no wait for misses. */
 static void test_gone_is_confirmed_once(void)
 {
 	struct fake_node *other;
@@ -675,8 +677,8 @@ static bool polled_long(const struct world *world)
 	return role(world) != SM_STANDBY || world->fake->requests >= intervals_wanted;
 }
 
-/* The port of the master was given another M_Key, and what is below a manager drops SMInfo without
- * it: before the master is taken for dead it is asked with what else its port may have. */
+/* The port of the master has a new M_Key, and its SMA drops SMInfo requests without it. Before the
+ * standby takes over, it tries the other keys that the port may have. */
 static void test_poll_doubts_its_key(void)
 {
 	for (unsigned known = 0; known < 2; known++) {
@@ -687,7 +689,7 @@ static void test_poll_doubts_its_key(void)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(port);
 		port_agent(port)->m_key = (struct m_key_have){.key = 7, .known = true};
 		world->sm->options.m_key_mode = M_KEY_SUBNET;
-		world->sm->options.m_key = known ? 8 : 9; /* 9: nobody here knows the new one */
+		world->sm->options.m_key = known ? 8 : 9; /* 9: the new key is unknown here */
 		other->sm_m_key = 8;
 		intervals_wanted = world->fake->requests + 20;
 		CU_ASSERT_TRUE(sm_world_run(world, polled_long));
@@ -696,7 +698,7 @@ static void test_poll_doubts_its_key(void)
 	}
 }
 
-/* What closes a connection is asked at once, long before its turn. */
+/* If the connection closes, the manager is polled at once, before its turn. */
 static void test_closed_connection(void)
 {
 	for (unsigned alive = 0; alive < 2; alive++) {
@@ -713,7 +715,7 @@ static void test_closed_connection(void)
 	}
 }
 
-/* Where it is asked by LID we hear ourselves, as at an sm_lid that it has not taken over yet. */
+/* By LID our own SMInfo answers, as for an sm_lid that the master has not taken over yet. */
 static enum fake_fate lid_is_ours(void *ctx, struct fake_node *node,
 				  const struct mad_header *header)
 {
@@ -726,7 +728,7 @@ static enum fake_fate lid_is_ours(void *ctx, struct fake_node *node,
 	return FAKE_ANSWER;
 }
 
-static void test_hears_itself(void)
+static void test_polls_itself(void)
 {
 	struct fake_node *other;
 	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
@@ -744,10 +746,11 @@ static void test_hears_itself(void)
 	sm_world_free(world);
 }
 
-/* What polls hear, the list has, without another survey; and who takes the subnet from us. */
+/* Polls update the list of managers without another survey. They also find a manager that takes the
+ * role of MASTER. */
 
 static const struct fake_node *heard;
-static bool is_heard_as_it_is(const struct world *world)
+static bool is_listed(const struct world *world)
 {
 	const struct peer *list;
 
@@ -767,8 +770,8 @@ static void test_list_follows_polls(void)
 	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
 		other->sm.state = states[i];
 		other->sm.priority = (uint8_t)i;
-		CU_ASSERT_FALSE(is_heard_as_it_is(world));
-		CU_ASSERT_TRUE(sm_world_run(world, is_heard_as_it_is));
+		CU_ASSERT_FALSE(is_listed(world));
+		CU_ASSERT_TRUE(sm_world_run(world, is_listed));
 	}
 	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweeps);
 	other->has_sm = false;
@@ -785,11 +788,11 @@ static void test_list_of_a_standby(void)
 
 	heard = other;
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
-	CU_ASSERT_TRUE(is_heard_as_it_is(world));
+	CU_ASSERT_TRUE(is_listed(world));
 	other->sm.state = SM_MASTER;
 	other->sm.priority++;
-	CU_ASSERT_FALSE(is_heard_as_it_is(world));
-	CU_ASSERT_TRUE(sm_world_run(world, is_heard_as_it_is));
+	CU_ASSERT_FALSE(is_listed(world));
+	CU_ASSERT_TRUE(sm_world_run(world, is_listed));
 	sm_world_free(world);
 }
 
@@ -798,7 +801,7 @@ static bool is_standby_now(const struct world *world)
 	return role(world) == SM_STANDBY;
 }
 
-/* One that takes itself for the only manager is met between two sweeps. */
+/* A second MASTER, which sees no other manager, is found between two sweeps. */
 static void test_meets_a_new_master(void)
 {
 	struct fake_node *other;
@@ -860,8 +863,8 @@ static void count_two_masters(void *ctx, int level, const struct log_subject *su
 		 strstr(text, "priority 4") && strstr(text, "allowed_sm_guids");
 }
 
-/* Another MASTER, which ranks lower, keeps the subnet: that is told when it has lasted, and once.
- */
+/* Another MASTER, which ranks lower, stays MASTER: this is logged once, after it has lasted for
+ * some time. */
 static void test_other_master_stays(void)
 {
 	enum { HALF_A_MINUTE_US = 30000000 };
@@ -912,7 +915,7 @@ static void test_sticky_master(void)
 
 /* Both ways of a handover */
 
-/* Who took a control packet of ours; NULL: nobody. */
+/* The node that received a control packet of ours; NULL: none. */
 static const struct fake_node *taker(const struct world *world, uint32_t control)
 {
 	const struct fake_node *found = NULL;
@@ -969,7 +972,7 @@ static void test_is_acknowledged(void)
 	trigger_heavy(&world->sm->trigger, "test");
 	CU_ASSERT_TRUE(sm_world_run(world, has_offered));
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
-	sender.guid = guid_of(world, "host-3"); /* whom we have offered nothing */
+	sender.guid = guid_of(world, "host-3"); /* it got no offer */
 	managers_ask_from(world, LID_PERMISSIVE, METHOD_SET, SM_CONTROL_ACKNOWLEDGE, &sender,
 			  &answer);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
@@ -980,7 +983,7 @@ static void test_is_acknowledged(void)
 	sm_world_free(world);
 }
 
-/* Who leaves offers its role to the highest. */
+/* A manager that stops offers its role to the highest-ranking manager. */
 static void test_leaves_to_the_highest(void)
 {
 	struct world *world = three_hosts(false);
@@ -1013,7 +1016,7 @@ static bool is_up_again(const struct world *world)
 	return role(world) == SM_MASTER && sm_world_is_quiet(world) && !world->error;
 }
 
-/* While the link is down nothing is known to be gone: nobody is forgotten, or told to be. */
+/* While the local link is down, no node counts as gone: none is forgotten or reported. */
 static void test_own_link_is_down(void)
 {
 	struct world *world = three_hosts(false);
@@ -1031,7 +1034,7 @@ static void test_own_link_is_down(void)
 	CU_ASSERT_EQUAL(world->sm->fabric->num_switches, switches);
 	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, adapters);
 	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
-	/* What has gone meanwhile is missed as soon as it is back. */
+	/* Nodes that left in the meantime are found after the link is up. */
 	fake_link(&sm_world_node(world, "host-3")->port[1], false);
 	fake_link(local_port(world), true);
 	world->reports = 0;
@@ -1049,7 +1052,7 @@ static bool has_its_lid(const struct world *world)
 	       info->master_sm_lid == info->lid;
 }
 
-/* Somebody writes to our port: that is seen between two sweeps. */
+/* A foreign write to our port is found between two sweeps. */
 static void test_own_lid_changes(void)
 {
 	for (unsigned how = 0; how < 2; how++) {
@@ -1107,8 +1110,8 @@ static void give_to(struct world *world, guid_t guid)
 	CU_ASSERT_EQUAL(handover.done, 1);
 }
 
-/* Who gives it away by command ranks last until its heir is gone; who refuses leaves all as it was.
- */
+/* After a handover by command the manager ranks last until its target is gone. A refused handover
+ * changes nothing. */
 static void test_gives_away(void)
 {
 	struct fake_node *other;
@@ -1125,7 +1128,7 @@ static void test_gives_away(void)
 	peers_own_info(world->sm->peers, &own);
 	CU_ASSERT_EQUAL(own.priority, PRIORITY);
 	other->sm_control_status = STATUS_OK;
-	memset(&handover, 0, sizeof(handover)); /* to nobody */
+	memset(&handover, 0, sizeof(handover)); /* no target */
 	peers_request_handover(world->sm->peers,
 			       &(struct peers_handover){choose, handover_done, NULL});
 	sm_world_sweep(world, DISCOVER_LIGHT);
@@ -1147,14 +1150,14 @@ static void test_gives_away(void)
 	sm_world_free(world);
 }
 
-/* Who is given the subnet by a higher one ranks as high while it is MASTER, if the other one stays:
- * it may be leaving. */
+/* A manager that receives the role from a higher-ranking manager has the same rank while it is
+ * MASTER. This holds only if the previous master stays: it may be stopping. */
 static void test_inherits(void)
 {
 	static const struct {
-		uint8_t priority; /* of the giver */
+		uint8_t priority; /* of the previous master */
 		bool stays;
-		int above; /* the giver's GUID, than ours */
+		int above; /* GUID of the previous master, relative to ours */
 		uint8_t shown;
 	} rows[] = {
 		{PRIORITY + 3, true, 1, PRIORITY + 3},
@@ -1198,9 +1201,9 @@ int main(void)
 		{"allowed", test_allowed},
 		{"pretends to be allowed", test_pretends_to_be_allowed},
 		{"impossible", test_impossible},
-		{"strangers are told", test_strangers_are_told},
+		{"untrusted managers are logged", test_untrusted_are_logged},
 		{"a master loses trust", test_master_loses_trust},
-		{"forgers are told", test_forgers_are_told},
+		{"forged orders are logged", test_forged_orders_are_logged},
 		{"counter runs backwards", test_counter_runs_backwards},
 		{"forged orders", test_forged_orders},
 		{"repeated orders", test_repeated_orders},
@@ -1209,12 +1212,12 @@ int main(void)
 		{"orders from unknown ports", test_orders_from_unknown},
 		{"orders need the M_Key", test_orders_need_the_m_key},
 		{"SM_Key needs the M_Key", test_sm_key_needs_the_m_key},
-		{"orders of no MASTER are told", test_orders_of_no_master_are_told},
+		{"orders of no MASTER are logged", test_orders_of_no_master_are_logged},
 		{"a poll doubts its M_Key", test_poll_doubts_its_key},
 		{"handovers do not keep busy", test_handovers_do_not_keep_busy},
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},
-		{"hears itself", test_hears_itself},
+		{"polls itself by LID", test_polls_itself},
 		{"list follows polls", test_list_follows_polls},
 		{"list of a standby", test_list_of_a_standby},
 		{"meets a new master", test_meets_a_new_master},
@@ -1227,7 +1230,7 @@ int main(void)
 		{"own link is down", test_own_link_is_down},
 		{"own LID changes", test_own_lid_changes},
 		{"gives the subnet away by command", test_gives_away},
-		{"inherits the rank of who gives it", test_inherits},
+		{"inherits the rank of the previous master", test_inherits},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The subnet manager among others: election, standby and polling, handing over, control packets,
- * and what it answers in each role. The other managers are fake agents with an SMInfo.
+ * The subnet manager among others: election, standby and polling, handover, control packets, and
+ * its answers in each role. The other managers are fake agents with an SMInfo.
  */
 #include "tests/unit/fixtures/managers.h"
 
@@ -61,7 +61,7 @@ static bool master_elsewhere_dead(const struct world *world)
 
 static void test_master_dies(void)
 {
-	/* Its agent is silent; no manager runs there any more; it is another one's now. */
+	/* Its agent is silent; no manager runs there any more; the port has another manager. */
 	for (unsigned how = 0; how < 4; how++) {
 		struct world *world = three_hosts(false);
 		struct fake_node *other = add_manager(world, "host-2", PRIORITY + 1, SM_MASTER);
@@ -105,7 +105,7 @@ static void test_standby_polls(void)
 	sm_world_free(world);
 }
 
-/* A master that ranks lower is told of us: trap 144 with the priority change. */
+/* A master that ranks lower is notified by trap 144 with the priority change. */
 static void test_tells_lower_master(void)
 {
 	for (unsigned lower = 0; lower < 2; lower++) {
@@ -149,7 +149,7 @@ static void test_hands_over(void)
 	CU_ASSERT_EQUAL(other->sm.state, SM_MASTER);
 	CU_ASSERT_PTR_NULL(*sm_view(world->sm));
 
-	/* A sweep in STANDBY writes nothing, whatever has changed. */
+	/* A sweep in STANDBY sends no Set(), also after changes. */
 	fake_link(&sm_world_node(world, "host-3")->port[1], true);
 	sm_world_sweep(world, DISCOVER_HEAVY);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
@@ -158,7 +158,7 @@ static void test_hands_over(void)
 	CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 	CU_ASSERT_EQUAL(sm_world_node(world, "leaf-0")->sw.port_state_change, 1);
 
-	/* The other one gives it back, so to speak. */
+	/* The other manager fails. */
 	other->silent = true;
 	CU_ASSERT_TRUE(sm_world_run(world, is_master));
 	CU_ASSERT_EQUAL(sm_world_node(world, "host-3")->port[1].info.port_state, PORT_ACTIVE);
@@ -180,7 +180,8 @@ static void test_handover_is_refused(void)
 	sm_world_free(world);
 }
 
-/* Of two that rank higher the highest gets it, whatever the order in which they were met. */
+/* Of two higher-ranking managers the highest gets the role, independent of the order of discovery.
+ */
 static void test_hands_over_to_the_highest(void)
 {
 	for (unsigned swap = 0; swap < 2; swap++) {
@@ -203,7 +204,7 @@ static struct fake_port *host_port(const struct world *world, const char *id)
 	return &sm_world_node(world, id)->port[1];
 }
 
-/* Somebody writes an entry of the switch's table behind the manager's back. */
+/* Writes an entry of the switch's table without the manager's knowledge. */
 static void spoil_table(struct world *world)
 {
 	struct fake_node *leaf = sm_world_node(world, "leaf-0");
@@ -211,7 +212,7 @@ static void spoil_table(struct world *world)
 	leaf->lft[host_port(world, "host-3")->info.lid] = LFT_NO_PORT;
 }
 
-/* What a lower MASTER wrote until it gave up is read and mended, who ever made it give up. */
+/* Entries that a lower-ranking MASTER wrote before it gave up are read and corrected. */
 static void test_lower_master_gives_up(void)
 {
 	struct world *world = three_hosts(false);
@@ -231,7 +232,8 @@ static void test_lower_master_gives_up(void)
 	sm_world_free(world);
 }
 
-/* One that has our LID cannot be told of us before it has another: that is not waited for. */
+/* A master that has our LID cannot be notified before it has another LID. The sweep does not wait
+ * for that. */
 static void test_lower_master_has_our_lid(void)
 {
 	struct world *world = three_hosts(false);
@@ -248,7 +250,8 @@ static void test_lower_master_has_our_lid(void)
 	sm_world_free(world);
 }
 
-/* Another MASTER came and went unseen: one port that shows its LIDs is enough to read all. */
+/* Another MASTER was there in between: one port with its LIDs is enough to read everything again.
+ */
 static void test_another_master_was_here(void)
 {
 	for (unsigned how = 0; how < 2; how++) {
@@ -265,7 +268,7 @@ static void test_another_master_was_here(void)
 	}
 }
 
-/* Our link was down and is up again: another MASTER may have written meanwhile. */
+/* Our link was down and is up again: another MASTER may have written in between. */
 static void test_own_link_bounces(void)
 {
 	struct world *world = three_hosts(false);

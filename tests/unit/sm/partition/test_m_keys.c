@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which M_Key ports should have, which may be theirs, and who used a wrong one:
+/* The M_Key that a port should have, the keys that it may have, and the users of a wrong key:
  * sm/partition/m_keys.h. */
 #include <errno.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static void shows(struct port *port, uint64_t key, uint8_t level)
 	port_set_info(bed.model.fabric, port, &info);
 }
 
-static void all_show_theirs(void)
+static void all_show_keys(void)
 {
 	const struct roster *roster = fabric_roster(bed.model.fabric);
 
@@ -140,18 +140,18 @@ static void test_modes(void)
 	b = record(HOST_B, 1);
 	CU_ASSERT(a.m_key && b.m_key && a.m_key != b.m_key);
 	CU_ASSERT_EQUAL(a.previous, 0);
-	/* Keys; who is at the switches' ports, and at the hosts'. */
+	/* Keys; the neighbours of the switches' ports; those of the hosts' ports. */
 	CU_ASSERT_EQUAL(bed.keys.recorded, 5 + 5 + 3);
 	end();
 }
 
-/* What is so stays so, and costs nothing more. */
+/* In a steady state nothing changes, and no work is done. */
 static void test_quiet(void)
 {
 	begin(M_KEY_PORT);
 	port_of(HOST_A, 1)->lid = 7;
 	settle();
-	all_show_theirs();
+	all_show_keys();
 	CU_ASSERT_TRUE(settle());
 	port_of(HOST_A, 1)->lid = 0;
 	CU_ASSERT_EQUAL(bed.keys.protected, 5);
@@ -162,7 +162,7 @@ static void test_quiet(void)
 	end();
 }
 
-/* The one before is kept until the new one is shown, and that before it, too. */
+/* The previous key is kept until the port shows the new key, and so is the key before it. */
 static void test_rotation(void)
 {
 	struct port *host;
@@ -170,7 +170,7 @@ static void test_rotation(void)
 
 	begin(M_KEY_SUBNET);
 	settle();
-	all_show_theirs();
+	all_show_keys();
 	settle();
 	host = port_of(HOST_A, 1);
 	host->lid = 7;
@@ -180,7 +180,7 @@ static void test_rotation(void)
 	entry = record(HOST_A, 1);
 	CU_ASSERT(entry.m_key == 0x22 && entry.previous == 0x11 && !entry.older);
 	CU_ASSERT_EQUAL(bed.keys.changing, 1);
-	/* It is silent now: nobody knows which it has. */
+	/* The port is silent now, so its key is unknown. */
 	agent_m_key_doubt(host->agent);
 	bed.options.m_key = 0x33;
 	keys_changed(&bed.keys);
@@ -208,7 +208,7 @@ static void test_rotation(void)
 	end();
 }
 
-/* Keys that a port may have come after each other; one that it showed comes alone. */
+/* The possible keys of a port are tried in turn. A key that it showed is tried alone. */
 static void test_attempts(void)
 {
 	struct port_info held = {.m_key = 0x33, .m_key_protect_bits = 2};
@@ -239,7 +239,7 @@ static void test_attempts(void)
 	/* Hidden from the key that was used: that is none of its. */
 	shows(port_of(HOST_A, 1), 0, 1);
 	CU_ASSERT_FALSE(agent->m_key.known);
-	/* What a Set() was answered with: shown, hidden, or not taken at all. */
+	/* Answers to a Set(): with the key, with a hidden key, or refused. */
 	agent_m_key_taken(agent, 0x33, &held);
 	CU_ASSERT(agent->m_key.known && agent->m_key.key == 0x33);
 	held.m_key = 0;
@@ -251,7 +251,8 @@ static void test_attempts(void)
 	end();
 }
 
-/* Behind a cable: who was there last, then those who are missing; nobody's who is there. */
+/* Behind a cable: first the key of the last neighbour, then those of missing ports, but not those
+ * of present ports. */
 static void test_beyond(void)
 {
 	const struct m_key_entry gone = {.guid = 0x777, .m_key = 0x7777};
@@ -269,7 +270,7 @@ static void test_beyond(void)
 	for (unsigned attempt = 2; attempt < 8; attempt++)
 		CU_ASSERT_EQUAL(m_key_beyond(bed.model.fabric, from, attempt),
 				attempt / 2 % 2 ? 0x7777 : key_a);
-	/* A port behind which nobody was: first without a key. */
+	/* A port that never had a neighbour: first without a key. */
 	from = port_of(1, 6);
 	CU_ASSERT_EQUAL(m_key_beyond(bed.model.fabric, from, 0), 0);
 	CU_ASSERT_EQUAL(m_key_beyond(bed.model.fabric, from, 2), 0x7777);
@@ -278,7 +279,7 @@ static void test_beyond(void)
 	end();
 }
 
-/* Host B to host A over the switch: the SMP came in by that one's port, then by host A's. */
+/* Host B to host A over the switch: the SMP came in by the port of B, then by the port of A. */
 static void test_offender(void)
 {
 	struct notice_bad_m_key bad = {.lid = 7, .method = METHOD_SET, .dr_notice = 1};
@@ -294,7 +295,7 @@ static void test_offender(void)
 	bad.dr_return_path[2] = 1;
 	keys_violation(&bed.keys, a, &bad);
 	CU_ASSERT_EQUAL(keys_violations_of(&bed.keys, guid_of(HOST_B, 1)), 1);
-	bad.dr_return_path[2] = 0; /* as Linux's drivers tell it */
+	bad.dr_return_path[2] = 0; /* as Linux's drivers report it */
 	keys_violation(&bed.keys, a, &bad);
 	CU_ASSERT_EQUAL(keys_violations_of(&bed.keys, guid_of(HOST_B, 1)), 2);
 	/* Paths that lead nowhere, or out of the array. */
@@ -303,7 +304,7 @@ static void test_offender(void)
 	bad.dr_hop_count = 63;
 	keys_violation(&bed.keys, a, &bad);
 	CU_ASSERT_EQUAL(keys_violations_of(&bed.keys, 0), 2);
-	/* By LID; its own LID tells nothing. */
+	/* By LID: its own LID identifies nothing. */
 	port_set_lid(bed.model.fabric, a, 7, 0);
 	port_set_lid(bed.model.fabric, b, 8, 0);
 	bad = (struct notice_bad_m_key){.lid = 8};
@@ -313,7 +314,7 @@ static void test_offender(void)
 	keys_violation(&bed.keys, a, &bad);
 	CU_ASSERT_EQUAL(keys_violations_of(&bed.keys, 0), 3);
 	CU_ASSERT_EQUAL(bed.keys.own_violations, 0);
-	/* One that this manager caused counts, too. */
+	/* A violation that this manager caused counts, too. */
 	bad = (struct notice_bad_m_key){.dr_notice = 1, .dr_hop_count = 2};
 	bad.dr_return_path[1] = port_of(SM_HOST, 1)->peer->num;
 	keys_violation(&bed.keys, a, &bad);
@@ -327,7 +328,7 @@ static void test_offender(void)
 	end();
 }
 
-/* No key is in what people are shown. */
+/* No key is in any output. */
 static void test_secrecy(void)
 {
 	json_t *status;
@@ -388,7 +389,7 @@ static const CU_TestInfo tests[] = {
 	{"keys by attempts", test_attempts},
 	{"behind a cable", test_beyond},
 	{"offenders", test_offender},
-	{"no key is told", test_secrecy},
+	{"no key is shown", test_secrecy},
 	{"import", test_import},
 	CU_TEST_INFO_NULL,
 };

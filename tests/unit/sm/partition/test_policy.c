@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Who should have which P_Keys: the file and what was said at run time together, which groups
- * follow from them, and what is said of tables that are too small. A small fabric is there, since
- * managers' ports and aliases are known by it.
+ * The P_Keys that each port should have: by the file and the run-time commands together, the
+ * resulting groups, and the log lines about tables that are too small. A small fabric gives the
+ * ports of managers and the aliases.
  */
 #include "tests/unit/fixtures/sm_world.h"
 
@@ -77,7 +77,7 @@ static const struct {
 	 {0x7FFF},
 	 0},
 	{"but for the manager", NULL, {{0x7FFF, 0, 0}}, false, true, {0xFFFF}, 0},
-	{"and who is named in it",
+	{"and its named members",
 	 NULL,
 	 {{0x7FFF, 0, 0}, {0x7FFF, GUID, 2}},
 	 false,
@@ -131,7 +131,7 @@ static const struct {
 	 false,
 	 {0x7FFF, 0x8001, 0x0009},
 	 0},
-	{"a member of what is not there", "", {{4, GUID, 2}}, false, false, {0x7FFF}, 0},
+	{"a member of a missing partition", "", {{4, GUID, 2}}, false, false, {0x7FFF}, 0},
 	{"the manager always is in",
 	 "Default=0x7fff: ALL=limited;",
 	 {{0x7FFF, GUID, 1}},
@@ -180,7 +180,7 @@ static void test_keys(void)
 	}
 }
 
-/* A port with an alias that was granted has what either of them is named in. */
+/* A port with a granted alias has the memberships of both GUIDs. */
 static void test_aliases(void)
 {
 	const struct alias_entry alias = {
@@ -199,7 +199,7 @@ static void test_aliases(void)
 	CU_ASSERT_EQUAL_FATAL(keys.count, 4);
 	CU_ASSERT_EQUAL(keys.key[1], 0x8001);
 	CU_ASSERT_EQUAL(keys.key[2], 0x8002);
-	CU_ASSERT_EQUAL(keys.key[3], 0x8003); /* both is not allowed: the wider one */
+	CU_ASSERT_EQUAL(keys.key[3], 0x8003); /* both is not allowed: the wider membership */
 	CU_ASSERT_EQUAL(policy_owner(policy, 0xA1), GUID);
 	sm_world_free(world);
 }
@@ -248,8 +248,8 @@ static void test_grants(void)
 	sm_world_free(world);
 }
 
-/* What speaks for or against an alias: the list before all else, then ports and nodes that are
- * there, ports that are remembered, and what partitions name. */
+/* Evidence for or against an alias: first the list, then present ports and nodes, remembered ports,
+ * and the GUIDs that partitions name. */
 static void test_claims(void)
 {
 	const struct lid_entry away = {.guid = 0xAAAA, .lid = 77};
@@ -278,8 +278,8 @@ static void test_claims(void)
 	sm_world_free(world);
 }
 
-/* A change counts before any port, or the view, has heard of it. While half of a document is there
- * nobody is denied what all are looked at for when it is whole. */
+/* A change counts before any port, or the view, has it. While a document is half applied, keys that
+ * the whole document may give are not denied. */
 static void test_wants(void)
 {
 	const struct partition_member_entry member = {.p_key = 5, .guid = GUID};
@@ -335,7 +335,7 @@ static bool is_open(const struct world *at)
 	return !policy_is_closed(&at->sm->policy);
 }
 
-/* What the policy has for a port that nobody has seen. */
+/* The keys that the policy has for a port that was never seen. */
 static bool has_keys(struct policy *policy, pkey_t first, pkey_t second)
 {
 	struct port_keys keys = policy_guid_keys(policy, GUID);
@@ -382,8 +382,8 @@ static void test_kept_file(void)
 	policy_set_file(policy, PARTITIONS_NO_FILE, NULL);
 	CU_ASSERT_TRUE(is_open(world));
 	CU_ASSERT_PTR_NULL(policy_problem(policy));
-	/* A document that is restored, or a store that could be read late, knows of one, whose text
-	 * it does not have. */
+	/* A restored document, or a store that is opened late, names a file whose text is not
+	 * there. */
 	registry_put(world->registry, REGISTRY_SETTING, &mark_key);
 	sm_world_run(world, is_frozen);
 	CU_ASSERT_TRUE(has_keys(policy, 0x7FFF, 0));
@@ -442,7 +442,7 @@ static bool is_judged(const struct world *at)
 }
 
 /* Whether this is logged when this file is read. */
-static bool told_of(struct policy *policy, const char *file, const char *words)
+static bool reading_logs(struct policy *policy, const char *file, const char *words)
 {
 	static char text[4096];
 	struct unit_capture capture;
@@ -456,7 +456,8 @@ static bool told_of(struct policy *policy, const char *file, const char *words)
 	return strstr(text, words);
 }
 
-/* A standby compares its file with what the master's says, and tells once of each difference. */
+/* A standby compares its file with the digest of the master's file, and logs each difference once.
+ */
 static void test_other_file_than_the_master(void)
 {
 	static const char *const files[] = {"a=1:ALL;", "b=2:ALL;\na=1:ALL;", NULL, "x"};
@@ -466,7 +467,7 @@ static void test_other_file_than_the_master(void)
 	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	policy = &world->sm->policy;
 	read_file(policy, "a=1:ALL; b=2:ALL;");
-	CU_ASSERT_TRUE(sm_world_up(world)); /* as a MASTER it says what its own one is */
+	CU_ASSERT_TRUE(sm_world_up(world)); /* as a MASTER it publishes the digest of its file */
 	sm_world_run(world, is_judged);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(setting_get(world->registry, "partition digest"));
 	strcpy(master, setting_get(world->registry, "partition digest"));
@@ -474,22 +475,21 @@ static void test_other_file_than_the_master(void)
 	policy_set_live(policy, false);
 	registry_follow(world->registry, true);
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		bool same =
-			i > 0; /* where there is no good one, what is kept of the master's counts */
+		bool same = i > 0; /* without a valid file the master's last good file counts */
 
-		CU_ASSERT_EQUAL(told_of(policy, files[i], "differs from the master"), i == 0);
+		CU_ASSERT_EQUAL(reading_logs(policy, files[i], "differs from the master"), i == 0);
 		CU_ASSERT_EQUAL(policy_is_unlike(policy), !same);
 		CU_ASSERT_STRING_EQUAL(setting_get(world->registry, "partition digest"), master);
 	}
-	/* The master reads another one, which is none. */
+	/* The master's file differs and is invalid. */
 	setting_put(world->registry, "partition digest", "0x0000000000000000");
 	partition_kept_clear(world->registry);
-	CU_ASSERT_FALSE(told_of(policy, "", "is now equal to the master's"));
-	CU_ASSERT_TRUE(told_of(policy, NULL, "is now equal to the master's"));
-	setting_put(world->registry, "partition digest", NULL); /* one of an earlier version */
-	CU_ASSERT_FALSE(told_of(policy, "a=1:ALL;", "differs from the master"));
+	CU_ASSERT_FALSE(reading_logs(policy, "", "is now equal to the master's"));
+	CU_ASSERT_TRUE(reading_logs(policy, NULL, "is now equal to the master's"));
+	setting_put(world->registry, "partition digest", NULL); /* no digest: an earlier version */
+	CU_ASSERT_FALSE(reading_logs(policy, "a=1:ALL;", "differs from the master"));
 	setting_put(world->registry, "partition digest", master);
-	CU_ASSERT_TRUE(told_of(policy, "a=1:ALL;", "differs from the master"));
+	CU_ASSERT_TRUE(reading_logs(policy, "a=1:ALL;", "differs from the master"));
 	registry_follow(world->registry, false); /* it is MASTER now */
 	CU_ASSERT_FALSE(policy_is_unlike(policy));
 	sm_world_free(world);
@@ -528,7 +528,7 @@ static void test_groups(void)
 	}
 }
 
-/* A later file defines what was made at run time (5, with scope 2 and an MTU of 4). */
+/* A later file defines a partition that was made at run time (5, with scope 2 and an MTU of 4). */
 static void test_both_define(void)
 {
 	static const struct {
@@ -561,7 +561,7 @@ static void test_both_define(void)
 			CU_ASSERT_EQUAL(groups[g].scope, rows[i].scope[g]);
 			CU_ASSERT_EQUAL(groups[g].p_key, 0x8005);
 		}
-		/* Members and indx0 add up, whatever the file says of others. */
+		/* Members and indx0 add up, independent of other lines of the file. */
 		keys = policy_keys(policy, policy->file, GUID, NODE_CA, false);
 		CU_ASSERT_EQUAL_FATAL(keys.count, 2);
 		CU_ASSERT_EQUAL(keys.key[1], 0x8005);
@@ -599,8 +599,7 @@ static bool is_written(const struct world *at)
 	       !port->partition.busy && !port->peer->partition.busy;
 }
 
-/* Partitions are not known: ports that are up hold what they held, whatever is said, until an
- * administrator decides. */
+/* The partitions are unknown: ports that are up keep their keys until an administrator decides. */
 static void test_frozen(void)
 {
 	struct policy *policy;
@@ -631,7 +630,7 @@ static void test_frozen(void)
 	CU_ASSERT_EQUAL(two->p_key[1], 0x8005);
 	CU_ASSERT_EQUAL(sm_world_node(world, "host-0003")->port[1].p_key[1], 0);
 	CU_ASSERT_TRUE(policy_wants(policy, port_guid("host-0002"), 0x8005));
-	CU_ASSERT_EQUAL(policy_guid_keys(policy, 0x99).key[0], 0x7FFF); /* one that is new */
+	CU_ASSERT_EQUAL(policy_guid_keys(policy, 0x99).key[0], 0x7FFF); /* a new port */
 	policy_accept(policy);
 	CU_ASSERT_FALSE(policy_is_frozen(policy));
 	sm_world_run(world, is_judged);
@@ -641,7 +640,8 @@ static void test_frozen(void)
 	sm_world_free(world);
 }
 
-/* What is logged until the port's table, and that before it, are as they are to be. */
+/* The lines that are logged until the tables of the port and of the switch port before it are
+ * written. */
 static void logged(char *text, size_t size)
 {
 	struct unit_capture capture;
@@ -672,8 +672,8 @@ static void expect_silence(void)
 	CU_ASSERT_STRING_EQUAL(text, "");
 }
 
-/* The line names the port, the size of its table and what finds no room; it comes once, and again
- * when that is something else. Nothing that is in the table makes room. */
+/* The line names the port, the size of its table and the keys without a place. It comes once, and
+ * again if these keys change. Keys in the table are never removed to make room. */
 static void test_full(void)
 {
 	static const char what[] = "\"host-0002\" port 1: its P_Key table of 3 has";
@@ -732,7 +732,7 @@ static void test_full_front(void)
 	sm_world_free(world);
 }
 
-/* Which way a port enforces: what is configured, as far as its switch is able to. */
+/* The direction of enforcement at a port: as configured, if its switch supports it. */
 static void test_enforcement(void)
 {
 	static const struct {
@@ -781,9 +781,9 @@ static void count_key_sets(void *ctx, const struct fake_set *set)
 	sm_world_before_set(ctx, set);
 }
 
-/* What two hosts hold when this manager comes: nothing, or 5 and 6, and 5 and the default partition
- * as a limited member. What is logged, up to the end of the first bring-up. former: the file that
- * was in force on its store; it names none now. */
+/* This manager takes over a fabric in which two hosts hold no keys, or 5 and 6, and 5 and the
+ * default partition as a limited member. Returns the log up to the end of the first bring-up.
+ * former: the file that was in force by the store; now no file is configured. */
 static void come_to(const char *file, const char *former, bool run_time, bool foreign, char *text,
 		    size_t size)
 {
@@ -819,13 +819,13 @@ static void come_to(const char *file, const char *former, bool run_time, bool fo
 	CU_ASSERT_EQUAL(two->p_key[3], 0);
 }
 
-static bool is_told(const char *text)
+static bool is_logged(const char *text)
 {
 	return strstr(text, "P_Keys that this configuration does not contain");
 }
 
-/* Who comes without any definition says what it is about to take away, once, before it does; who
- * has a definition does as that says. */
+/* A manager without any definition of partitions logs once which keys it will remove, before it
+ * does so. A manager with a definition applies it. */
 static void test_foreign(void)
 {
 	char text[2048];
@@ -847,24 +847,24 @@ static void test_foreign(void)
 	sm_world_free(world);
 
 	come_to(NULL, "/etc/weft/old.conf", false, true, text, sizeof(text));
-	CU_ASSERT_TRUE(is_told(text));
+	CU_ASSERT_TRUE(is_logged(text));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "in force here, /etc/weft/old.conf"));
 	CU_ASSERT_PTR_NULL(strstr(text, "use the partitions.conf"));
 	CU_ASSERT_EQUAL(key_sets, 2);
 	sm_world_free(world);
 
 	come_to(NULL, NULL, false, false, text, sizeof(text));
-	CU_ASSERT_FALSE(is_told(text));
+	CU_ASSERT_FALSE(is_logged(text));
 	CU_ASSERT_EQUAL(world->sm->unmanaged_pkeys.ports, 0);
 	CU_ASSERT_EQUAL(key_sets, 0);
 	sm_world_free(world);
 
 	come_to("Default=0x7fff: ALL=full;", NULL, false, true, text, sizeof(text));
-	CU_ASSERT_FALSE(is_told(text));
+	CU_ASSERT_FALSE(is_logged(text));
 	sm_world_free(world);
 
 	come_to(NULL, NULL, true, true, text, sizeof(text));
-	CU_ASSERT_FALSE(is_told(text));
+	CU_ASSERT_FALSE(is_logged(text));
 	sm_world_free(world);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands for alias GUIDs inside the manager: what is refused, also to a client that is not
- * weftctl, with the name of the port that has the GUID, and that nothing is changed then; which
- * index an alias gets; and what the list has.
+ * The commands for alias GUIDs inside the manager. Refusals, also of a client other than weftctl,
+ * name the port that has the GUID and change nothing. The tests also cover the index of an alias
+ * and the contents of the list.
  */
 #include <inttypes.h>
 
@@ -129,7 +129,7 @@ static void test_refusals(void)
 	control_end(world);
 }
 
-/* What events tell. */
+/* The data of events. */
 static struct {
 	unsigned count;
 	struct alias_entry entry[4];
@@ -147,7 +147,7 @@ static void happened(void *ctx, const struct event *event)
 	seen.lid[seen.count++] = event->lid;
 }
 
-/* What an administrator says counts where another port has the GUID by its own word alone. */
+/* A command of an administrator takes a GUID that another port has without a grant. */
 static const struct {
 	bool away, listed;
 	enum alias_grant held;

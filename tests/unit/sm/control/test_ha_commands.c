@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * ha handover, disable, enable, discover: what is refused and how that is told, what another
- * manager is sent, and that a daemon which stops answers who waits. The other manager is a fake
- * agent with an SMInfo. (What becomes of both managers is seen in tests/sim and tests/system.)
+ * ha handover, disable, enable, discover: refusals and their texts, the packets to another manager,
+ * and the answer to waiting clients if the daemon stops. The other manager is a fake agent with an
+ * SMInfo. tests/sim and tests/system test both managers.
  */
 #include <inttypes.h>
 
@@ -28,7 +28,7 @@ static struct world *with_standby(void)
 	return with_standby_and(sm_world_options());
 }
 
-/* Asks what is said of the other manager's GUID; whether it says so. */
+/* Queries the status of the other manager's GUID; true if the answer has the text. */
 static bool says(struct world *world, const char *command, const char *more, const char *words)
 {
 	char request[128];
@@ -114,7 +114,7 @@ static void test_hands_over(void)
 	control_end(world);
 }
 
-static bool asked_again(const struct world *world)
+static bool sent_again(const struct world *world)
 {
 	(void)world;
 	return other->sm_heard.guid != 0;
@@ -126,14 +126,14 @@ static bool second_answered(const struct world *world)
 	return control_answered(2);
 }
 
-/* It waits for who is busy, and nobody else can order meanwhile. */
+/* The command waits for a busy manager. Another command is refused in the meantime. */
 static void test_stops(void)
 {
 	struct world *world = with_standby();
 
 	other->sm_control_status = STATUS_BUSY;
 	control_say(1, "{\"command\":\"ha handover\"}\n");
-	CU_ASSERT_TRUE(sm_world_run(world, asked_again));
+	CU_ASSERT_TRUE(sm_world_run(world, sent_again));
 	control_say(2, "{\"command\":\"ha handover\"}\n");
 	CU_ASSERT_TRUE(sm_world_run(world, second_answered));
 	CU_ASSERT(control_has(2, "another ha command is running"));
@@ -144,9 +144,9 @@ static void test_stops(void)
 }
 
 /*
- * Control packets whose requests or answers are lost, late or doubled, in every order: a command
- * says that it was carried out exactly when it was. The other manager is one that answers a
- * repeated order as this one does, or one that refuses it, as OpenSM's
+ * Control packets whose requests or answers are lost, late or doubled, in every order. The answer
+ * to the command reports success exactly if the other manager obeyed. The other manager accepts a
+ * repeated order, as this manager does, or refuses it, as OpenSM's
  * osm_sm_state_mgr_check_legality() does.
  */
 
@@ -204,8 +204,8 @@ static enum fake_fate model_fate(void *ctx, struct fake_node *node, const struct
 	return fate;
 }
 
-/* Plays one command; whether what it says is true. */
-static bool is_told_the_truth(const char *command, enum sm_state from)
+/* Plays one command; true if its answer is right. */
+static bool is_answer_true(const char *command, enum sm_state from)
 {
 	struct sm_options options = sm_world_options();
 	char request[128];
@@ -258,13 +258,13 @@ static void test_lost_answers(void)
 		model.refuses_repeated = i % 2;
 		model.taken = model.obeyed = 0;
 		model.looks = rows[row].looks;
-		if (!is_told_the_truth(rows[row].command, rows[row].from)) {
-			printf("\n%s, fates %d %d %d %d, repeated %s: obeyed %u times, told %s",
+		if (!is_answer_true(rows[row].command, rows[row].from)) {
+			printf("\n%s, fates %d %d %d %d, repeated %s: obeyed %u times, answer %s",
 			       rows[row].command, (int)model.fates[0], (int)model.fates[1],
 			       (int)model.fates[2], (int)model.fates[3],
 			       model.refuses_repeated ? "refused" : "taken", model.obeyed,
 			       control_bed.clients[0].text ? control_bed.clients[0].text : "?");
-			CU_FAIL("what is told is not true");
+			CU_FAIL("the answer is not true");
 		}
 	}
 }
@@ -274,12 +274,12 @@ static struct window_target *target_of_other(const struct world *world)
 	return &port_agent(map_get(&world->sm->fabric->ports, other->sm.guid))->target;
 }
 
-static bool is_asked(const struct world *world)
+static bool is_queried(const struct world *world)
 {
 	return !list_empty(&target_of_other(world)->flights);
 }
 
-/* Who is told something goes, and what is under way to it with it. */
+/* The target of the command disappears, with the requests that are under way to it. */
 static void test_goes(void)
 {
 	struct world *world = with_standby();
@@ -289,7 +289,7 @@ static void test_goes(void)
 	snprintf(request, sizeof(request),
 		 "{\"command\":\"ha disable\",\"guid\":\"0x%016" PRIx64 "\"}\n", other->sm.guid);
 	control_say(1, request);
-	CU_ASSERT_TRUE(sm_world_run(world, is_asked));
+	CU_ASSERT_TRUE(sm_world_run(world, is_queried));
 	window_target_drop(target_of_other(world), world->sm->commands->ha);
 	CU_ASSERT_TRUE(sm_world_run(world, control_all_answered));
 	CU_ASSERT(control_has(1, "has disappeared"));
@@ -299,7 +299,7 @@ static void test_goes(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"what is refused", test_refuses},
+		{"refusals", test_refuses},
 		{"orders", test_orders},
 		{"handing over", test_hands_over},
 		{"the other goes", test_goes},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * route check, quality, plan and engine inside the manager: that what the switches are known to
- * hold is judged and not what they should hold, how many judgements there may be, and that clients
- * that leave and a daemon that stops end them. Clients sit on a real control socket in the same
- * thread.
+ * route check, quality, plan and engine inside the manager. They judge the tables that the switches
+ * are known to hold, not the tables that they should hold. The number of judgements is limited, and
+ * clients that leave and a daemon that stops end them. Clients use a real control socket in the
+ * same thread.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -68,7 +68,7 @@ static struct switch_state *state(const struct world *world, const char *id)
 
 static const char check[] = "{\"command\":\"route check\"}\n";
 
-static void test_what_is_held(void)
+static void test_held_tables(void)
 {
 	struct world *world = control_start("fattree:radix=4,levels=2");
 	struct switch_state *sw = state(world, "leaf-01");
@@ -167,7 +167,8 @@ static bool none_is_dumped(const struct world *world)
 
 static const char dump[] = "{\"command\":\"route dump\"}\n";
 
-/* Pieces are jobs: a client that leaves in the midst of one is forgotten when it has run. */
+/* A dump runs as a sequence of jobs. If the client leaves during a job, it is forgotten when the
+ * job ends. */
 static void test_dump(void)
 {
 	struct world *world = control_start("fattree:radix=4,levels=2");
@@ -190,7 +191,7 @@ static void test_dump(void)
 	sem_destroy(&brake.go);
 }
 
-/* What the pool never runs is freed with the manager. */
+/* A job that the pool never runs is freed with the manager. */
 static void test_dump_and_stop(void)
 {
 	struct world *world = control_start("ring:switches=3,hosts=1");
@@ -292,7 +293,8 @@ static json_t *settings(const struct world *world)
 	return array;
 }
 
-/* What a store or a document brings is in force; what nobody understands is not, and is shown. */
+/* An engine of the store or of a document takes effect. An unknown engine does not, and is shown.
+ */
 static void test_engines_from_the_store(void)
 {
 	struct world *world = control_start("fattree:radix=4,levels=2");
@@ -353,7 +355,7 @@ static void test_too_early(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"what is held", test_what_is_held},
+		{"tables of switches", test_held_tables},
 		{"how many", test_bound},
 		{"stopping", test_stop},
 		{"dumps", test_dump},

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands of partitions inside the manager: what is refused, also to a client that is not
- * weftctl, and that nothing is changed then; and that a command whose change is not durable, or not
- * everywhere, says so when its patience is at an end, which takes its ten seconds. Clients sit on a
- * real control socket in the same thread.
+ * The commands of partitions inside the manager. Refusals, also of a client other than weftctl,
+ * change nothing. A command whose change is not durable, or not acknowledged everywhere, reports it
+ * after its time-out of ten seconds. Clients use a real control socket in the same thread.
  */
 #include <inttypes.h>
 
@@ -61,7 +60,7 @@ static void test_done(void)
 		  control_has(0, "\"waiting\":0") && control_has(0, "\"acknowledged\":1"));
 	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
 
-	/* Who is named before his partition is there is waited for when it is made. */
+	/* A member that was named before its partition existed counts when it is made. */
 	leave(0);
 	control_ask(world, named_in_default);
 	leave(0);
@@ -83,7 +82,7 @@ static void expect_by(const char *row, const char *by)
 	CU_ASSERT_TRUE(found && found < end);
 }
 
-/* What makes a member of a port is named: a command for the port, or for an alias of it. */
+/* The list shows the source of a membership: a command for the port, or for an alias of it. */
 static void test_by(void)
 {
 	struct world *world = control_start("single:hosts=3");
@@ -220,7 +219,7 @@ static void test_refusals(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"done", test_done},	   {"what makes a member", test_by},
+		{"done", test_done},	   {"source of a membership", test_by},
 		{"at once", test_at_once}, {"refused", test_refusals},
 		{"late", test_late},	   CU_TEST_INFO_NULL,
 	};

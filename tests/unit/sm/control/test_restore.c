@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A document that comes back over the control socket, and what its records say against each other:
- * then the record is named and nothing is changed. What is wrong with one record alone is in
- * test_save.c.
+ * Restoring a document over the control socket, where its records contradict each other: the answer
+ * names the record and nothing is changed. test_save.c tests faults of a single record.
  */
 #include "tests/unit/fixtures/control_world.h"
 
@@ -26,7 +25,7 @@ enum { RECORDS = 3 };
 
 #define BROADCAST "ff12401bffff000000000000ffffffff"
 #define OTHER "ff12123400000000000000000000000a"
-/* Solicited-node groups of the default partition, one of another one, and one of another scope. */
+/* Solicited-node groups: of the default partition, of another partition, and of another scope. */
 #define NODE_1 "ff12601bffff000000000001ff000001"
 #define NODE_2 "ff12601bffff000000000001ff999999"
 #define NODE_OTHER_KEY "ff12601b8005000000000001ff000001"
@@ -50,7 +49,7 @@ static const struct {
 	 {GROUP(BROADCAST, "49152"), GROUP(OTHER, "49153"), GROUP(NODE_1, "49153")},
 	 "record 3 (group): MLID: also in another group (MGID \\\"0x" NODE_1 "\\\"); nothing "
 	 "was changed"},
-	{"one that may share with one that may not",
+	{"MLID shared with an ordinary group",
 	 {GROUP(NODE_1, "49152"), GROUP(OTHER, "49152")},
 	 "record 2 (group): MLID: also in another group"},
 	{"of other partitions",
@@ -118,7 +117,7 @@ static void test_clashes(void)
 		CU_ASSERT(control_has(0, rows[i].words ? rows[i].words : "\"ok\":true"));
 		CU_ASSERT_EQUAL(strstr(control_bed.clients[0].text, "\"ok\":true") != NULL,
 				!rows[i].words);
-		/* Who was refused cannot go on as if nothing had been. */
+		/* A client that was refused cannot continue the document. */
 		if (rows[i].words) {
 			piece(world, i + 1, (const char *const[RECORDS]){LID("0x1", "9", "0")});
 			CU_ASSERT(control_has(0, "\"ok\":false"));

@@ -16,7 +16,7 @@ static const struct fake_port *newcomer; /* or NULL */
 static void happened(void *ctx, const struct event *event)
 {
 	if (event->kind == EVENT_PKEYS)
-		return; /* sm/partition/partitions.h tells of all ports, too */
+		return; /* sm/partition/partitions.h reports all ports, too */
 	(void)ctx;
 	if (newcomer && event->kind == EVENT_PORT_IN)
 		CU_ASSERT_EQUAL(newcomer->info.port_state, PORT_ACTIVE);
@@ -63,7 +63,7 @@ static void judge(unsigned index, enum event_kind kind, guid_t guid, lid_t lid)
 	CU_ASSERT_EQUAL(seen.event[index].lid, lid);
 }
 
-/* Without a grace, who goes is forgotten at once; who comes back is announced. */
+/* Without a grace, a missing port is forgotten at once, and its return is reported. */
 static void test_goes_and_comes(void)
 {
 	struct world *world = listen(NULL);
@@ -83,7 +83,7 @@ static void test_goes_and_comes(void)
 	judge(1, EVENT_PORT_OUT, guid, lid);
 	judge(2, EVENT_PORT_FORGOTTEN, guid, LID_NONE);
 	fake_link(host, true);
-	newcomer = host; /* it can be reached when it is told of */
+	newcomer = host; /* its link is up when the event is raised */
 	sm_world_sweep(world, DISCOVER_HEAVY);
 	newcomer = NULL;
 	CU_ASSERT_EQUAL(seen.count, 4);
@@ -93,7 +93,7 @@ static void test_goes_and_comes(void)
 	hush(world);
 }
 
-/* A grace that the port does not need, and one that ends. */
+/* A grace in which the port returns, and a grace that ends. */
 static void test_grace(void)
 {
 	struct sm_options options = sm_world_options();
@@ -127,8 +127,8 @@ static void test_grace(void)
 	hush(world);
 }
 
-/* Who is in the registry only, because it went while no manager ran, is forgotten, too; who is
- * there under another LID is not. */
+/* A port that is only in the registry, because it left while no manager ran, is forgotten, too. A
+ * port that is present with another LID is not. */
 static void test_went_unseen(void)
 {
 	struct world *world = listen(NULL);
@@ -147,7 +147,8 @@ static void test_went_unseen(void)
 	hush(world);
 }
 
-/* A world whose registry knows, before its manager begins, what one on the same net has learnt. */
+/* A world whose registry has, before its manager starts, the records of an earlier manager on the
+ * same net. */
 static struct world *again(void)
 {
 	struct world *before = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL),
@@ -170,8 +171,8 @@ static void read_registry(struct world *world)
 			 &world->sm->options);
 }
 
-/* Who came and went while weftd did not run is told of once, when the links are up; who was gone
- * before that is not. */
+/* A port that came or left while weftd did not run is reported once, when the links are up. A port
+ * that had left before that is not reported. */
 static void test_unseen(void)
 {
 	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77},
@@ -207,7 +208,8 @@ static void test_unseen(void)
 	hush(world);
 }
 
-/* Nothing came and nothing went where nobody else of the store is: it is of another fabric. */
+/* If no other port of the store is present, the store is of another fabric: no port is reported as
+ * new or gone. */
 static void test_another_fabric(void)
 {
 	struct lid_entry own = {.lid = 5};
@@ -224,7 +226,7 @@ static void test_another_fabric(void)
 	hush(world);
 }
 
-/* Nor where another manager has been MASTER since: it has told of that. */
+/* The same if another manager has been MASTER since: that manager has reported the changes. */
 static void test_after_another_master(void)
 {
 	const struct lid_entry gone = {.guid = 0xDEAD, .lid = 77};
@@ -238,7 +240,8 @@ static void test_after_another_master(void)
 	hush(world);
 }
 
-/* As is each of which there are only registrations, once; what an alias has is its port's. */
+/* A port that only has registrations is forgotten, too, once. The registrations of an alias belong
+ * to its port. */
 static void test_only_registered(void)
 {
 	const struct member_entry member = {.mgid = {0xFF, 1}, .port_guid = 0xDEAD1},
@@ -268,7 +271,7 @@ static void test_only_registered(void)
 	hush(world);
 }
 
-/* A trap of each kind is told once, known or not, with the GID of who sent it. */
+/* A trap of each kind is reported once, known or not, with the GID of its sender. */
 static void test_traps(void)
 {
 	static const uint16_t numbers[] = {TRAP_LINK_STATE, TRAP_LOCAL_CHANGES, TRAP_BAD_M_KEY};
@@ -293,7 +296,7 @@ static void test_traps(void)
 		fake_trap(world->fake, host->info.lid, TRAP_BAD_M_KEY, &details, 0, 0);
 	CU_ASSERT_EQUAL(seen.of[EVENT_TRAP], ARRAY_SIZE(numbers) + 2);
 
-	vendor.issuer_lid = 0xBFFF; /* nobody's */
+	vendor.issuer_lid = 0xBFFF; /* of no port */
 	format_encode(&notice_format, &vendor, data);
 	subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, NULL, data);
 	be64_store(mad + 8, 9);
@@ -310,10 +313,10 @@ int main(void)
 		{"goes and comes", test_goes_and_comes},
 		{"grace", test_grace},
 		{"went unseen", test_went_unseen},
-		{"came and went unseen", test_unseen},
+		{"unseen changes", test_unseen},
 		{"another fabric", test_another_fabric},
 		{"another master in between", test_after_another_master},
-		{"who only has registrations", test_only_registered},
+		{"a port with registrations only", test_only_registered},
 		{"traps", test_traps},
 		CU_TEST_INFO_NULL,
 	};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The tables of ports that no bring-up needs: who is asked for what, what becomes of the answers
- * and of those that do not come, how often a device that refuses is asked, and that equal tables
- * are held once.
+ * The tables of ports that no bring-up needs: the queries of each device, the effect of answers and
+ * of losses, and the queries to a device that refuses. Equal tables are stored once.
  */
 #include "fabric/table_pool.h"
 #include "lib/be.h"
@@ -52,7 +51,7 @@ static void test_pool(void)
 	table_pool_done(&pool);
 }
 
-/* Reading: host-1 is the manager's, host-2 tells its tables, host-3 refuses them. */
+/* Reading: host-1 is the manager's, host-2 answers for its tables, host-3 refuses them. */
 
 static struct net *star(void)
 {
@@ -99,7 +98,7 @@ static bool all_read(const struct world *world)
 	return world->sm->readback.rounds >= 3;
 }
 
-/* So many SMPs, which is what a round has been told. */
+/* The number of SMPs of each port. The cost of a round is based on it. */
 static const struct {
 	const char *node;
 	unsigned port, cost;
@@ -111,7 +110,7 @@ static const struct {
 	{"leaf-0", 4, 0 /* no cable */},
 };
 
-static void test_what_is_read(void)
+static void test_reads(void)
 {
 	struct world *world = begin(1);
 	const struct port_tables *tables;
@@ -167,7 +166,7 @@ static enum fake_fate count(void *ctx, struct fake_node *node, const struct mad_
 	return FAKE_ANSWER;
 }
 
-/* A device that refuses is asked once, and again when its port was in INIT. */
+/* A device that refuses is queried once, and again after its port was in INIT. */
 static void test_refused(void)
 {
 	struct world *world = begin(1);
@@ -195,7 +194,7 @@ static void test_refused(void)
 
 /* P_Keys of switches' ports before hosts */
 
-enum { FRONT = 2, STALE = 0x8009 }; /* the port before host-2, and what it has held for long */
+enum { FRONT = 2, STALE = 0x8009 }; /* the port before host-2, and an old key in its table */
 
 static unsigned key_gets;
 
@@ -234,9 +233,10 @@ static bool hosts_acknowledged(const struct world *world)
 	return true;
 }
 
-/* Nobody is kept from anybody, so no bring-up reads them; the readback does, with the tables of the
- * host behind, and the first partition has nothing to ask for. The host, of which nothing is to be
- * written, is none the less as it should be. They are forgotten with the link, and read again. */
+/* No partition restricts the hosts, so no bring-up reads the P_Keys of switch ports. The readback
+ * reads them with the tables of the hosts behind them, and a first partition sends no Get(). A host
+ * that needs no Set() still counts as acknowledged. The keys are forgotten with the link, and read
+ * again. */
 static void test_fronts(void)
 {
 	const struct partition_entry partition = {.p_key = 5, .mtu = 4, .rate = 3, .scope = 2};
@@ -322,8 +322,8 @@ static bool host_2_settled(const struct world *world)
 	       !guids_differ(&world->sm->guids, known(world, "host-2", 1), &block, &want);
 }
 
-/* What is registered is written, what was found there stays, what is taken back is taken out, and
- * what the port lost is written again. */
+/* A registered alias is written, and an alias that was found there stays. A deleted alias is
+ * removed, and an alias that the port lost is written again. */
 static void test_aliases(void)
 {
 	struct world *world = begin(1);
@@ -359,7 +359,7 @@ static void test_aliases(void)
 	sm_world_free(world);
 }
 
-/* A device that does not take them is told once, and again when it is told something else. */
+/* A device that ignores a Set() of aliases gets it once, and again with other aliases. */
 static void test_ignored_aliases(void)
 {
 	struct world *world = begin(1);
@@ -378,7 +378,7 @@ static void test_ignored_aliases(void)
 	sm_world_free(world);
 }
 
-/* One that was busy is told again, in another sweep. */
+/* A device that was busy gets the Set() again in another sweep. */
 static void test_aliases_of_the_busy(void)
 {
 	struct world *world = begin(1);
@@ -410,11 +410,11 @@ int main(void)
 	CU_TestInfo tests[] = {
 		{"equal tables are held once", test_pool},
 		{"P_Keys of switches' ports", test_fronts},
-		{"what is read of whom", test_what_is_read},
-		{"who refuses is asked once", test_refused},
+		{"tables of each kind of port", test_reads},
+		{"a device that refuses", test_refused},
 		{"aliases", test_aliases},
 		{"aliases that are not taken", test_ignored_aliases},
-		{"aliases of who is busy", test_aliases_of_the_busy},
+		{"aliases of a busy device", test_aliases_of_the_busy},
 		{"no read back, no tables", test_not_at_all},
 		CU_TEST_INFO_NULL,
 	};

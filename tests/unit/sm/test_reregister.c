@@ -14,7 +14,7 @@ static unsigned reregistered(const struct world *world)
 	return sum;
 }
 
-/* As if another manager might have been MASTER meanwhile, and had not been. */
+/* Another manager might have been MASTER in between, but was not. */
 static void forget_all(struct world *world)
 {
 	fabric_new_rereg_epoch(world->sm->fabric);
@@ -54,7 +54,8 @@ static void test_once(void)
 	sm_world_free(world);
 }
 
-/* As many as a second allows, the others within the next one, without a sweep. */
+/* The rate bounds how many are notified in a second. The others follow in the next seconds, without
+ * a sweep. */
 static void test_paced(void)
 {
 	struct world *world = world_with_rate(RATE);
@@ -90,8 +91,8 @@ static unsigned port_sets(const struct world *world)
 	return sum;
 }
 
-/* One Set() tells a port whose it is and that it should register anew; paced like the others, and
- * where nobody is reminded each all the same. */
+/* One Set() writes MasterSMLID and notifies the port to re-register. It is paced like the others,
+ * and is also sent with rereg_rate 0. */
 static void test_takeover(void)
 {
 	static const unsigned rates[] = {1000, RATE, 0};

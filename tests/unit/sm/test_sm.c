@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The whole subnet manager as MASTER on fabrics of fake agents: bring-up, the orders that every
- * Set() must keep, and what it makes of devices that are silent, broken, doubled or reset. Its role
- * among other managers is judged by test_sm_role.c.
+ * The whole subnet manager as MASTER on fabrics of fake agents: bring-up, the order of Sets, and
+ * its handling of devices that are silent, broken, doubled or reset. test_sm_role.c tests its role
+ * among other managers.
  */
 #include "tests/unit/fixtures/sm_world.h"
 
@@ -292,7 +292,7 @@ static bool two_sweeps_more(const struct world *world)
 	return world->sm->sweep.last.number >= 3;
 }
 
-/* One dead device must not turn every sweep into a full one. */
+/* One dead device must not turn every sweep into a heavy sweep. */
 static void test_silent_host_costs_no_heavy_sweeps(void)
 {
 	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
@@ -305,7 +305,7 @@ static void test_silent_host_costs_no_heavy_sweeps(void)
 	sm_world_free(world);
 }
 
-/* The n-th request (of all, or of one attribute and method) meets a fate. */
+/* The n-th request (of all, or of one attribute and method) gets a fate. */
 static struct {
 	enum fake_fate fate;
 	unsigned first, last, count;
@@ -375,7 +375,7 @@ static void test_one_request_fails(void)
 	}
 }
 
-/* Whatever is under way, the manager can be taken down. */
+/* The manager can be stopped at any time, with any requests under way. */
 static unsigned stop_after;
 static bool enough_requests(const struct world *world)
 {
@@ -424,7 +424,7 @@ static void test_block_of_unknown_content(void)
 	plan_fate(world, FAKE_LOSE_ANSWER, 1, 1000);
 	plan.attr_id = ATTR_LINEAR_FORWARDING_TABLE;
 	sm_world_sweep(world, DISCOVER_HEAVY);
-	/* The first ones are wanted again. */
+	/* The link is up again, so the first tables are wanted again. */
 	world->fake->fate = NULL;
 	fake_link(&sm_world_node(world, "leaf-0")->port[2], true);
 	sm_world_sweep(world, DISCOVER_HEAVY);
@@ -497,7 +497,7 @@ static void test_pkeys_of_a_port_that_is_up(void)
 	sm_world_free(world);
 }
 
-/* Our own agent fails for one sweep: that says nothing about the fabric. */
+/* Our own agent fails for one sweep: this shows nothing about the fabric. */
 static void test_own_agent_is_silent(void)
 {
 	struct world *world = sm_world_new(chain(), 3, 1, NULL);
@@ -513,7 +513,7 @@ static void test_own_agent_is_silent(void)
 	sm_world_free(world);
 }
 
-/* What comes and goes */
+/* Devices and links that disappear and return */
 
 static void test_vanishes_and_returns(void)
 {
@@ -541,7 +541,7 @@ static void test_vanishes_and_returns(void)
 	}
 }
 
-/* Links come and go, nothing gets out of reach: no Set() may close a circle. */
+/* Links are lost and return without cutting off a node: no Set() may close a loop. */
 static void test_no_circle_at_any_moment(void)
 {
 	static const char *const specs[] = {"ring:switches=7,hosts=2", "mesh:dims=3x3,hosts=2",
@@ -683,8 +683,8 @@ static void switch_links(struct fake_node *node, bool up)
 		fake_link(&node->port[p], up);
 }
 
-/* The tables shrink when the highest LID goes: the top first. That of a host stays in them, and to
- * come and go it needs no Set() of a block. */
+/* The tables shrink when the highest LID goes: LinearFDBTop first. The entries of a host stay in
+ * the tables, so its loss and its return need no Set() of a block. */
 static void test_shrinking_tables(void)
 {
 	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
@@ -729,7 +729,7 @@ static void plug_in(void *ctx, const struct fake_set *set)
 	}
 }
 
-static void test_comes_up_meanwhile(void)
+static void test_comes_up_during_sweep(void)
 {
 	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
 
@@ -793,7 +793,7 @@ static void test_bounce_before_mastership(void)
 	struct fake_port *host = host_port(world, "host-3");
 
 	CU_ASSERT_TRUE(sm_world_up(world));
-	/* A manager that starts on this fabric has to read all anew. */
+	/* A manager that starts on this fabric has to read everything again. */
 	sm_free(world->sm);
 	world->sm = sm_new(world->loop, world->pool, &world->fake->transport, world->txns,
 			   world->registry, &world->events, &world->options);
@@ -810,7 +810,7 @@ static void test_bounce_before_mastership(void)
 	sm_world_free(world);
 }
 
-/* What is doubled */
+/* Duplicate GUIDs */
 
 static void test_duplicate_host_guid(void)
 {
@@ -925,7 +925,7 @@ static void test_duplicate_switch_guid(void)
 	}
 }
 
-/* What was silent behind a switch answers a light sweep with that switch's own GUID. */
+/* A node that was silent behind a switch answers a light sweep with that switch's own GUID. */
 static void test_newcomer_with_its_neighbours_guid(void)
 {
 	struct net *net = chain();
@@ -1024,7 +1024,7 @@ static void test_small_table_comes_later(void)
 	sm_world_free(world);
 }
 
-/* What devices do not take */
+/* Values that devices do not accept */
 
 static void test_clamped_values(void)
 {
@@ -1037,7 +1037,7 @@ static void test_clamped_values(void)
 	CU_ASSERT_TRUE(sm_world_up(world));
 	CU_ASSERT_TRUE(program_refused_values(world->sm->program) >= 4);
 	sm_world_check_up(world);
-	/* After a reset it is told again. */
+	/* After a reset it gets the value again. */
 	fake_reboot(sm_world_node(world, "host-5"));
 	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(host_port(world, "host-5")->info.subnet_timeout, 8);
@@ -1045,7 +1045,7 @@ static void test_clamped_values(void)
 	sm_world_free(world);
 }
 
-/* Ports that are up get what they should have now, each kind its own; and once. */
+/* Ports that are up get their values, each kind its own, and once. */
 static void test_new_values(void)
 {
 	struct world *world = sm_world_new(net_tree2(2, 2, 1, 1), 3, 1, NULL);
@@ -1096,7 +1096,7 @@ static void test_refusing_port(void)
 	sm_world_sweep(world, DISCOVER_LIGHT);
 	sm_world_check_up(world);
 
-	/* ACTIVE, it refuses new values: told once, not at each sweep. */
+	/* An ACTIVE port refuses new values: it gets them once, not in each sweep. */
 	world->sm->options.subnet_timeout = 17;
 	world->fake->fate = planned;
 	sm_world_sweep(world, DISCOVER_HEAVY);
@@ -1105,7 +1105,7 @@ static void test_refusing_port(void)
 	sm_world_free(world);
 }
 
-/* How many Set(PortInfo) have asked this port to be Disabled since the last sweep began. */
+/* How many Set(PortInfo) have disabled this port since the last sweep began. */
 static unsigned disablings(const struct world *world, const struct fake_port *port)
 {
 	unsigned count = 0;
@@ -1122,8 +1122,8 @@ static unsigned disablings(const struct world *world, const struct fake_port *po
 	return count;
 }
 
-/* A port that is to be disabled is asked again by a switch that was busy, not by one that refused,
- * until its link has been lost. */
+/* A disabled port: after status busy the switch gets the Set() again, after a refusal only when the
+ * link has been lost. */
 static void test_disabled_port(void)
 {
 	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
@@ -1149,8 +1149,8 @@ static void test_disabled_port(void)
 	sm_world_free(world);
 }
 
-/* The same without a link that could be lost: where it has been Disabled since, by whomever, a
- * refusal of before does not count. */
+/* The same without a link that could be lost: if the port has been Disabled since, an earlier
+ * refusal does not count. */
 static void test_disabled_without_link(void)
 {
 	for (unsigned disabled = 0; disabled < 2; disabled++) {
@@ -1188,8 +1188,8 @@ static unsigned times_written(const char *text, const char *what)
 	return times;
 }
 
-/* What fails in each sweep is logged when it begins, when it is different, and when it is over. */
-static void test_broken_is_told_once(void)
+/* A fault of each sweep is logged when it begins, when it changes, and when it is over. */
+static void test_faults_are_logged_once(void)
 {
 	static char written[8192];
 	struct world *world = sm_world_new(one_switch(3), 1, 1, NULL);
@@ -1232,7 +1232,7 @@ static void test_broken_is_told_once(void)
 	sm_world_free(world);
 }
 
-/* Links that come and go are named, once, and nothing is when all of them are new. */
+/* Links that are lost or new are named once. If all links are new, none is named. */
 static void test_links_are_named(void)
 {
 	static char written[8192];
@@ -1265,7 +1265,7 @@ static void test_links_are_named(void)
 	sm_world_free(world);
 }
 
-/* Whether something is remembered of what the switch did not take. */
+/* Whether a refusal of the switch is remembered. */
 static bool makes_trouble(const struct world *world, const char *id)
 {
 	guid_t guid = sm_world_node(world, id)->info.node_guid;
@@ -1292,7 +1292,7 @@ static void test_refusing_switch(void)
 		CU_ASSERT_EQUAL(makes_trouble(world, "leaf-1"), attrs[i] != ATTR_PORT_INFO);
 		world->fake->fate = NULL;
 		sm_world_sweep(world, DISCOVER_HEAVY);
-		sm_world_sweep(world, DISCOVER_LIGHT); /* routes over what came up in the first */
+		sm_world_sweep(world, DISCOVER_LIGHT); /* routes over the new links */
 		sm_world_check_up(world);
 		CU_ASSERT_FALSE(makes_trouble(world, "leaf-1"));
 		sm_world_free(world);
@@ -1370,7 +1370,7 @@ static void test_traps(void)
 	sm_world_free(world);
 }
 
-/* Trap 128 of a switch and 144 of a host lead there, a storm of them to one sweep at a time. */
+/* Trap 128 of a switch and 144 of a host start sweeps, a storm of them one sweep at a time. */
 static void test_trap_leads_to_sweep(void)
 {
 	struct world *world = sm_world_new(chain(), 3, 1, NULL);
@@ -1404,9 +1404,9 @@ static void test_trap_leads_to_sweep(void)
 	sm_world_free(world);
 }
 
-/* The disk takes nothing: who goes, and what breaks, is answered all the same; only a port that is
- * to be told what the registry did not have before has to wait. */
-static void test_disk_is_not_waited_for(void)
+/* The store does not write: the manager still reacts to lost nodes and cables. Only a Set() with
+ * data that the registry did not have before has to wait. */
+static void test_disk_does_not_delay(void)
 {
 	static const struct alias_entry stranger = {.port_guid = 0xDEAD, .index = 1, .guid = 1};
 	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
@@ -1439,7 +1439,7 @@ int main(void)
 		{"reregister", test_reregister},
 		{"switch has its LID first", test_switch_has_its_lid_first},
 		{"silent switch", test_silent_switch},
-		{"silent host costs no full sweeps", test_silent_host_costs_no_heavy_sweeps},
+		{"silent host costs no heavy sweeps", test_silent_host_costs_no_heavy_sweeps},
 		{"one bad answer", test_one_bad_answer},
 		{"one request fails", test_one_request_fails},
 		{"free at any time", test_free_at_any_time},
@@ -1455,7 +1455,7 @@ int main(void)
 		{"cables are swapped", test_cables_are_swapped},
 		{"device is replaced", test_device_is_replaced},
 		{"shrinking tables", test_shrinking_tables},
-		{"comes up meanwhile", test_comes_up_meanwhile},
+		{"comes up during a sweep", test_comes_up_during_sweep},
 		{"no sweep for ever", test_no_sweep_for_ever},
 		{"bounce before mastership", test_bounce_before_mastership},
 		{"duplicate host GUID", test_duplicate_host_guid},
@@ -1473,12 +1473,12 @@ int main(void)
 		{"refusing port", test_refusing_port},
 		{"disabled port", test_disabled_port},
 		{"disabled port without a link", test_disabled_without_link},
-		{"what is broken is told once", test_broken_is_told_once},
+		{"faults are logged once", test_faults_are_logged_once},
 		{"links are named", test_links_are_named},
 		{"refusing switch", test_refusing_switch},
 		{"change is cleared first", test_change_is_cleared_first},
 		{"traps", test_traps},
-		{"disk is not waited for", test_disk_is_not_waited_for},
+		{"disk does not delay a sweep", test_disk_does_not_delay},
 		{"trap leads to sweep", test_trap_leads_to_sweep},
 		CU_TEST_INFO_NULL,
 	};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Snapshots for who asks: sm/snapshot_request.h. One for all who wait, the same again as long as
- * nothing has changed, never one of half a change; and none is kept longer than somebody has it. */
+/* Requests for snapshots: sm/snapshot_request.h. All waiting requests get the same snapshot, which
+ * is reused as long as nothing has changed, and never shows half a change. The last user frees it.
+ */
 #include <string.h>
 
 #include "sm/snapshot_request.h"
@@ -117,8 +118,8 @@ static void test_one_for_all(void)
 	end();
 }
 
-/* Whenever a cable goes while it is frozen, the snapshot is the one of afterwards. */
-static void test_changed_meanwhile(void)
+/* If a cable is lost during the freezing, the snapshot shows the fabric after the loss. */
+static void test_changed_during_freeze(void)
 {
 	unsigned turns;
 
@@ -181,9 +182,9 @@ static void test_stopped(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"one for all who wait", test_one_for_all},
-		{"changed meanwhile", test_changed_meanwhile},
-		{"old ones are freed", test_old_ones_are_freed},
+		{"one for all requests", test_one_for_all},
+		{"changed during the freezing", test_changed_during_freeze},
+		{"old snapshots are freed", test_old_ones_are_freed},
 		{"stopped", test_stopped},
 		CU_TEST_INFO_NULL,
 	};

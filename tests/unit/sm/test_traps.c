@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Traps and their senders: which ones a MASTER believes, what it does about the others, and when a
- * complaint leads to anything. Flows over time are scenarios of tests/sim.
+ * Traps and their senders: the traps that a MASTER accepts, its reaction to others, and when a
+ * complaint has an effect. Flows over time are scenarios of tests/sim.
  */
 #include "sm/traps.h"
 #include "tests/unit/fixtures/sm_world.h"
@@ -104,7 +104,7 @@ static union notice_details details_of(uint16_t number, lid_t lid)
 	return details;
 }
 
-/* What the next sweep is to read of this GUID, as enum discover_look. */
+/* The read of this GUID that the next sweep will do, as enum discover_look. */
 static unsigned wanted(const struct bed *bed, guid_t guid)
 {
 	const struct trigger *trigger = &bed->world->sm->trigger;
@@ -176,8 +176,8 @@ static const char *world_node_of(enum who who)
 	return who == NOBODY || who == SM ? "host-3" : who == SWITCH ? "leaf-1" : "host-4";
 }
 
-/* Each one is repressed. One that is not its sender's is counted, goes to no subscriber, and makes
- * the manager look at no other than the sender. */
+/* Each trap is repressed. A trap that does not concern its sender is counted, goes to no
+ * subscriber, and makes the manager read only the sender. */
 static void check_row(const struct row *row)
 {
 	struct bed bed;
@@ -222,7 +222,7 @@ static void test_senders(void)
 	}
 }
 
-/* With an LMC each LID of the port is its own, the one after its last is not. */
+/* With an LMC each LID of the port is its own, the LID after its last is not. */
 static void test_lmc(void)
 {
 	struct sm_options options = sm_world_options();
@@ -243,8 +243,8 @@ static void test_lmc(void)
 	end(&bed);
 }
 
-/* Between the decision that a port gets another LID and the answer of its agent both are its own,
- * and who gets the previous LID next is not taken for it. */
+/* Between the decision that a port gets another LID and the answer of its agent, both LIDs are its
+ * own. The next owner of the previous LID is not mistaken for the port. */
 static void test_lid_changes(void)
 {
 	union notice_details details = {0};
@@ -296,7 +296,7 @@ static void test_vendor(void)
 
 /* M_Keys */
 
-/* The M_Key of the TrapRepress() to this sender, who names its own LID. */
+/* The M_Key of the TrapRepress() to this sender, whose trap names its own LID. */
 static uint64_t key_for(const struct bed *bed, lid_t slid, uint64_t tid)
 {
 	const struct fake_net *fake = bed->world->fake;
@@ -309,7 +309,7 @@ static uint64_t key_for(const struct bed *bed, lid_t slid, uint64_t tid)
 	return be64_load(fake->sent[before] + SMP_M_KEY_OFFSET);
 }
 
-/* Each sender gets the key of its own port, never the one that the Trap() had. */
+/* Each sender gets the key of its own port, never the key in the Trap(). */
 static void test_keys(void)
 {
 	enum { HOST_KEY = 0x1111, SWITCH_KEY = 0x2222, NEXT_KEY = 0x3333 };
@@ -326,7 +326,7 @@ static void test_keys(void)
 	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 2), HOST_KEY); /* again */
 	CU_ASSERT_EQUAL(key_for(&bed, bed.victim_switch, 3), SWITCH_KEY);
 	CU_ASSERT_EQUAL(key_for(&bed, UNKNOWN_LID, 4), 0);
-	/* While it is changed a repetition tries the other one. */
+	/* While the key changes, a repetition tries the other key. */
 	host->m_key = (struct m_key_have){
 		.key = HOST_KEY, .next = NEXT_KEY, .known = true, .changing = true};
 	CU_ASSERT_EQUAL(key_for(&bed, bed.host, 5), HOST_KEY);
@@ -440,7 +440,8 @@ static void test_repeated_complaint(void)
 	end(&bed);
 }
 
-/* Who complains, about which port, and whether its link to a host is disabled for it. */
+/* The sender of complaints, the port that they concern, and whether its link to a host is disabled.
+ */
 static void test_disable(void)
 {
 	static const struct {
@@ -501,8 +502,8 @@ static void test_pause(void)
 				pauses[i].seconds * UINT64_C(1000000));
 }
 
-/* A flood from a host makes one sweep at once; the trap of a switch in the middle of it makes
- * another one at once. */
+/* A flood from a host starts one sweep at once. A trap of a switch during the flood also starts a
+ * sweep at once. */
 static void test_flood(void)
 {
 	struct bed bed;
@@ -565,7 +566,7 @@ static void test_link_after_complaints(void)
 	end(&bed);
 }
 
-/* A look that shows one violation more, as each does after trap 256, reveals nothing. */
+/* A read that shows one more violation, as after each trap 256, is no change. */
 static void test_violations_are_no_news(void)
 {
 	union notice_details details = {0};
@@ -593,9 +594,9 @@ static void test_violations_are_no_news(void)
 	end(&bed);
 }
 
-/* Traps of one port that are true and new each time are not told beyond its share; those of another
- * port in the middle of them are. */
-static void test_told_share(void)
+/* Valid traps of one port, each different, are reported up to the share of the port. Traps of
+ * another port during the flood are reported. */
+static void test_reported_share(void)
 {
 	enum { FLOOD = 1000 };
 	struct bed bed;
@@ -621,7 +622,8 @@ static bool has_passed(const struct world *world)
 	return loop_now_us(world->loop) >= awaited_us;
 }
 
-/* What a limit of searches holds back is no line of the log, so no line tells of it. */
+/* Searches that a limit holds back are not log lines, so they are not counted as suppressed lines.
+ */
 static void test_limits_are_no_lines(void)
 {
 	enum { FLOOD = 1000, SEARCHES_AGAIN_US = 30000 };
@@ -646,7 +648,7 @@ static void test_limits_are_no_lines(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"who sent it", test_senders},
+		{"senders", test_senders},
 		{"all LIDs of a port", test_lmc},
 		{"while LIDs change", test_lid_changes},
 		{"a vendor's notice", test_vendor},
@@ -659,7 +661,7 @@ int main(void)
 		{"a flood from one sender", test_flood},
 		{"violations are no news", test_violations_are_no_news},
 		{"a link after many complaints", test_link_after_complaints},
-		{"how many traps of a port are told", test_told_share},
+		{"share of a port in reported traps", test_reported_share},
 		{"a limit of traps is none of lines", test_limits_are_no_lines},
 		CU_TEST_INFO_NULL,
 	};

@@ -92,7 +92,7 @@ static void test_nodes_are_joined(void)
 	end();
 }
 
-/* A light sweep sees what it would have seen, and what was named besides. */
+/* A light sweep reads its usual data, and the requested nodes. */
 static void test_light_takes_names_along(void)
 {
 	begin();
@@ -137,7 +137,7 @@ static void test_reroute(void)
 	end();
 }
 
-/* One that is fired but not taken (its taker was busy) stays wanted. */
+/* A sweep that was fired but not taken (the handler was busy) stays wanted. */
 static void ignore(void *arg)
 {
 	(void)arg;

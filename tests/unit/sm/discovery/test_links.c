@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Links that come and go: what the live model notes of them, and the lines that the log gets. */
+/* Links that are lost and return: their entries in the live model, and the log lines. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct lines {
 	char text[16384];
 };
 
-/* hub with hosts host-1 ... host-N at its ports 1 ... N, and a switch tail behind the last one. */
+/* hub with hosts host-1 ... host-N at its ports 1 ... N, and a switch tail behind the last port. */
 static void lines_init(struct lines *lines, unsigned hosts)
 {
 	struct net *net = net_new();
@@ -54,7 +54,7 @@ static void set_state(struct lines *lines, struct port *port, uint8_t state)
 	port_set_info(lines->model.fabric, port, &info);
 }
 
-/* What is logged now. */
+/* The lines that are logged now. */
 static const char *tell(struct lines *lines)
 {
 	struct unit_capture capture;
@@ -92,13 +92,13 @@ static void test_bring_up_is_no_news(void)
 	lines_done(&lines);
 }
 
-/* Acts upon the link between the hub's port 2 and host-2, and what is told then. */
+/* Changes of the link between the hub's port 2 and host-2, and the resulting line. */
 static void test_fates(void)
 {
 	static const struct {
 		const char
 			*acts; /* d: unlinked, u: linked, i: port falls to INIT, a: goes ACTIVE */
-		const char *word; /* NULL: nothing is told */
+		const char *word; /* NULL: no line */
 	} rows[] = {
 		{"", NULL},
 		{"d", "link down: "},
@@ -138,8 +138,8 @@ static void test_fates(void)
 	}
 }
 
-/* A cable that is put elsewhere, one that came and went, a node that is dropped and one whose name
- * is known later than its link. */
+/* A moved cable, a cable that returned, a dropped node, and a node whose name is read after its
+ * link. */
 static void test_names(void)
 {
 	struct lines lines;
@@ -173,7 +173,7 @@ static void test_names(void)
 	lines_done(&lines);
 }
 
-/* Eight links are named, nine are one line; beyond what the list holds they are still counted. */
+/* Eight links are named, nine give one line. Links beyond the list are still counted. */
 static void test_many(void)
 {
 	static const unsigned numbers[] = {8, 9, 250};
@@ -219,8 +219,8 @@ static void test_more_than_the_list_holds(void)
 	fabric_link(lines.model.fabric, hub, at(&lines, 7, 1)); /* it has its entry */
 	tell(&lines);
 	CU_ASSERT_EQUAL(count_of(lines.text, "\n"), 1);
-	/* 6 of the 20 have entries, which came and went. Of the other 14 each coming is counted,
-	 * and the going of all but the last. */
+	/* 6 of the 20 links have entries: they were lost and are back. Of the other 14, each return
+	 * is counted, and each loss except the last. */
 	CU_ASSERT_PTR_NOT_NULL(strstr(lines.text, "links: 262 down, 14 up, 1 down for a moment; "
 						  "at least 250 of them at \"hub-0\""));
 	CU_ASSERT_STRING_EQUAL(tell(&lines), "");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a port should hold, by its kind, and when that differs from what it holds:
+/* The values that a port should have, by its kind, and when they differ from those that it has:
  * sm/program/want.h. */
 #include "sm/program/want.h"
 #include "store/registry.h"
@@ -90,7 +90,7 @@ static void new_capabilities(struct port_info *info)
 	info->capability_mask ^= CAP_COMMUNICATION_MANAGEMENT;
 }
 
-/* What a newer report shows otherwise counts where the manager writes it. */
+/* A field that the manager writes differs if a newer report shows another value. */
 static void test_governed(void)
 {
 	static const struct {
@@ -160,7 +160,8 @@ static void test_kinds(void)
 	end();
 }
 
-/* A key comes from its record, whatever the port showed, and brings level and lease along. */
+/* A key comes from its record, independent of the key that the port showed, and sets level and
+ * lease. */
 static void test_m_key(void)
 {
 	struct sm_options protecting = options;
@@ -188,7 +189,7 @@ static void test_m_key(void)
 	registry_free(registry);
 }
 
-/* Fields whose no-change value the record carries, whatever was read. */
+/* Fields for which the record carries the no-change value, independent of the values read. */
 static void all_set(struct port_info *info)
 {
 	info->port_state = PORT_ACTIVE;
@@ -225,7 +226,7 @@ static void test_no_change_values(void)
 	end();
 }
 
-/* MTU and VLs: what both ends can, below the option; what an ACTIVE link has stays. */
+/* MTU and VLs: supported by both ends, at most the option. An ACTIVE link keeps its values. */
 static uint8_t mtu_here, vl_here, state_here, mtu_held, vls_held;
 static void capabilities(struct port_info *info)
 {
@@ -278,7 +279,8 @@ static void with_mtu(struct port_info *info)
 	info->neighbor_mtu = mtu_held;
 }
 
-/* The ends of an ACTIVE link hold different MTUs: both get what both can. Its VLs stay. */
+/* The ends of an ACTIVE link hold different MTUs: both get the MTU that both support. The VLs stay.
+ */
 static void test_ends_differ(void)
 {
 	static const struct {
@@ -337,7 +339,7 @@ static void test_restarts(void)
 		{HOST, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, true},
 		{HOST, 1, PORT_ARMED, PORT_ARMED, 4, 2, 0, 0, 0, true},
 		{HOST, 1, PORT_ARMED, PORT_ARMED, 4, 3, 0, 0, 0, false},
-		/* Nothing passes it, whoever has ARMED it. */
+		/* No packet passes it, so it does not matter which manager has ARMED it. */
 		{HOST, 1, PORT_ARMED, PORT_ARMED, 2, 3, 70, 7, 0, true},
 		{HOST, 1, PORT_ARMED, PORT_INIT, 2, 3, 70, 7, 0, true},
 		{ROUTER, 1, PORT_ARMED, PORT_ARMED, 2, 3, 0, 0, 0, true},
@@ -385,7 +387,7 @@ static void test_restarts(void)
 	}
 }
 
-/* A device that does not tell VLCap: no change, rather than 0 that is never reached. */
+/* A device without a valid VLCap: no change, rather than 0 that is never reached. */
 static void test_unknown_vl_cap(void)
 {
 	struct port *port;
@@ -447,7 +449,7 @@ static void test_reregister(void)
 	}
 }
 
-/* Which fields count where: changed one by one. */
+/* The fields that count at each kind of port: changed one by one. */
 static void test_governed_fields(void)
 {
 	/* adapter, base 0, enhanced 0, external, router; any end port with a cable */
@@ -514,7 +516,7 @@ static void test_governed_fields(void)
 }
 
 /* A switch's enhanced port 0 has no neighbour, but hosts ask for paths to it: osm_lid_mgr.c sets
- * NeighborMTU to MTUCap there, whatever its state is. */
+ * NeighborMTU to MTUCap there, in every port state. */
 static uint8_t mtu_cap_here;
 static void enhanced(struct port_info *info)
 {
@@ -548,7 +550,7 @@ static void test_port0_mtu(void)
 	}
 }
 
-/* What the ports at both ends of a link support and are enabled for. */
+/* The widths and speeds that the ports at both ends of a link support and have enabled. */
 static struct {
 	uint8_t supported, enabled;
 	bool extended, knows_2x;
@@ -564,7 +566,7 @@ static void a_link(struct port_info *info)
 	info->capability_mask2 = link_here.knows_2x ? CAP2_LINK_WIDTH_2X : 0;
 }
 
-/* Of a switch's ports port 0 shows what they can. */
+/* Port 0 of a switch shows the abilities of its ports. */
 static void put_link(struct port *port)
 {
 	change(port, a_link);
@@ -572,9 +574,9 @@ static void put_link(struct port *port)
 		change(&port->node->port[0], a_link);
 }
 
-/* The values of OpenSM's options, as osm_link_mgr.c uses them: 0 is not written; the word for all
- * is written where not all is enabled. What the port does not support is not written, which OpenSM
- * leaves to the port to refuse. */
+/* The values of OpenSM's options, as in osm_link_mgr.c: 0 is not written, and "all" is written if
+ * not all is enabled. Unsupported values are not written; OpenSM writes them, and the port refuses
+ * them. */
 static void test_force_links(void)
 {
 	enum member { WIDTH, SPEED, EXTENDED };
@@ -709,12 +711,12 @@ static void test_echo(void)
 	held.subnet_timeout = 5;
 	port_set_info(model.fabric, port, &held);
 	CU_ASSERT_FALSE(port_differs(port, &want));
-	/* It passes INIT: told again. */
+	/* It passes INIT: it gets the value again. */
 	held.port_state = PORT_INIT;
 	port_set_info(model.fabric, port, &held);
 	CU_ASSERT_PTR_NULL(port->program.echo);
 	CU_ASSERT_TRUE(port_differs(port, &want));
-	/* Of a field that is not governed here nothing is remembered. */
+	/* Of a field that is not governed here, no answer is remembered. */
 	held = want;
 	held.hoq_life ^= 1;
 	held.diag_code = 3;
@@ -727,7 +729,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"kinds", test_kinds},
-		{"what a newer report shows otherwise", test_governed},
+		{"a newer report with other values", test_governed},
 		{"M_Keys", test_m_key},
 		{"no-change values", test_no_change_values},
 		{"link values", test_link_values},

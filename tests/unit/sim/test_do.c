@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The commands of `weftsim do` without a server: how words are split, and what path, multicast and
- * check say of tables that the test writes: three switches in a ring with two hosts each.
+ * The commands of `weftsim do` without a server: the splitting of words, and the output of path,
+ * multicast and check. The test writes the tables of three switches in a ring with two hosts each.
  */
 #include "sim/do.h"
 
@@ -22,7 +22,7 @@ struct bed {
 	struct world *world;
 	struct kernel *kernel;
 	struct device *host[HOSTS], *sw[SWITCHES];
-	char *text; /* what the last command printed */
+	char *text; /* output of the last command */
 	char error[DO_ERROR_SIZE];
 };
 
@@ -276,7 +276,7 @@ static void test_faults(void)
 	CU_ASSERT_EQUAL(faults->drop_ppm, 25000);
 	CU_ASSERT_EQUAL(faults->delay_us, 300);
 	CU_ASSERT_EQUAL(faults->duplicate_ppm, 10000);
-	/* One node: what else counts there stays. */
+	/* One node: its other faults stay. */
 	expect(&bed, "drop 100 sw-1", 0, "", "");
 	faults = world_faults(bed.world, bed.sw[1]);
 	CU_ASSERT_EQUAL(faults->drop_ppm, 1000000);

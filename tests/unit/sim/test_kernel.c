@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the kernel of a simulated node does with single MADs: who may register what, to whom
- * requests and answers go, TIDs, time-outs and retries, the limit on what is under way, refused
- * writes, IsSM, and programs that close files from within.
+ * Single MADs in the kernel of a simulated node: registering, the receivers of requests and
+ * answers, TIDs, time-outs and retries, and the limit of requests under way. Also refused writes,
+ * IsSM, and programs that close files in a callback.
  */
 #include "sim/kernel.h"
 
@@ -224,7 +224,7 @@ static void test_time_out(void)
 		CU_ASSERT_EQUAL(be64_load(pair.asks.mad + 8), be64_load(pair.answers.mad + 8));
 		CU_ASSERT_EQUAL(pair.asks.mad[3], METHOD_SET);
 		CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->retried, cases[i].retries);
-		/* The late answer is nobody's. */
+		/* The late answer matches no request. */
 		answer(&pair.answers);
 		kernel_bed_run(&pair.bed, MS);
 		CU_ASSERT_EQUAL(pair.asks.heard, 1);
@@ -288,7 +288,8 @@ static void test_routing(void)
 	}
 }
 
-/* Answers go to the agent that asked, though several have the class, and none has claimed it. */
+/* Answers go to the agent that sent the request, though several have the class, and none has
+ * claimed it. */
 static void test_agents_apart(void)
 {
 	struct ib_user_mad_hdr header;
@@ -425,7 +426,7 @@ static void test_smps(void)
 	kernel_bed_close(&bed);
 }
 
-/* SMPs belong to QP0, all others to QP1; what goes elsewhere is lost. */
+/* SMPs belong to QP0, all others to QP1; MADs to another QP are lost. */
 static void test_wrong_qp(void)
 {
 	static const struct {
@@ -459,7 +460,8 @@ static void test_wrong_qp(void)
 	}
 }
 
-/* SMInfo goes to whoever claimed it, with and without IsSM; so do traps. */
+/* SMInfo requests go to the program that registered for them, with and without IsSM. Traps do, too.
+ */
 static void test_manager(void)
 {
 	static const struct route_path route = {.hops = 2, .port = {0, 1, 2}};
@@ -487,7 +489,8 @@ static void test_manager(void)
 		CU_ASSERT_EQUAL(pair.asks.heard, issm + issm + 1);
 		CU_ASSERT_EQUAL(pair.asks.mad[3], METHOD_GET_RESP);
 		if (!issm) {
-			/* Which the fabric's manager, where the asker is, hears of by a trap. */
+			/* A trap reports the change to the fabric's manager, which is the asker
+			 * here. */
 			CU_ASSERT_EQUAL(kernel_port_take_issm(pair.bed.port[1]), 0);
 			CU_ASSERT_EQUAL(kernel_port_take_issm(pair.bed.port[1]), -EBUSY);
 			CU_ASSERT(pair.bed.host[1]->port[1].info.capability_mask & CAP_IS_SM);
@@ -502,7 +505,7 @@ static void test_manager(void)
 	pair_close(&pair);
 }
 
-/* The limit on what is under way */
+/* The limit of requests under way */
 
 static void test_limit(void)
 {
@@ -559,7 +562,7 @@ static void test_limit(void)
 	}
 }
 
-/* What a file can make the kernel keep has an end, and it has it back when its agent goes. */
+/* The memory of a file in the kernel is limited. It is released with the agent. */
 static void test_sends_max(void)
 {
 	struct ib_user_mad_hdr header;
@@ -618,7 +621,7 @@ static void test_messages_max(void)
 	kernel_bed_close(&bed);
 }
 
-/* A retry stands behind what has not been sent at all. */
+/* A retry waits behind requests that were not sent yet. */
 static void test_retry_waits(void)
 {
 	struct pair pair;
@@ -729,8 +732,8 @@ static void test_grh(void)
 	pair_close(&pair);
 }
 
-/* A program's answer that waits for something is a send like others: equal ones to one place are
- * refused, to several not. */
+/* A program's answer that expects an answer is a send like others: equal answers to one place are
+ * refused, to several places not. */
 static void test_answers_under_way(void)
 {
 	struct ib_user_mad_hdr header;
@@ -757,7 +760,7 @@ static void test_closing(void)
 {
 	struct pair pair;
 
-	/* With requests under way: neither answers nor time-outs find anybody. */
+	/* Requests are under way: their answers and time-outs find no file. */
 	pair_open(&pair, CLASS_OLD_VENDOR);
 	for (unsigned i = 0; i < 40; i++)
 		CU_ASSERT_EQUAL(ask(&pair, CLASS_OLD_VENDOR, 1, METHOD_GET, 1 + i, 10, 3), 0);
@@ -820,12 +823,12 @@ static void test_ports(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"what may be registered", test_register},
+		{"rules of registering", test_register},
 		{"agents of a file", test_agents},
 		{"a request and its answer", test_round_trip},
 		{"time-outs and retries", test_time_out},
 		{"no answer expected", test_no_answer_expected},
-		{"who gets a request", test_routing},
+		{"receivers of requests", test_routing},
 		{"agents of one class", test_agents_apart},
 		{"writes that are refused", test_refused_writes},
 		{"SMPs", test_smps},
@@ -839,7 +842,7 @@ int main(void)
 		{"GRH", test_grh},
 		{"answers under way", test_answers_under_way},
 		{"files that end", test_closing},
-		{"nobody reads", test_unread},
+		{"unread MADs", test_unread},
 		{"ports", test_ports},
 		CU_TEST_INFO_NULL,
 	};

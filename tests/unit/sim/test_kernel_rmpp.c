@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * RMPP as the kernel of a simulated node does it: messages of all sizes come through whole, also
- * where segments and acknowledgements are lost, doubled and overtake each other; both ways in one
- * transaction; and what malformed segments, windows and states are answered with. The other end is
- * then a program that does RMPP by itself and so writes and reads single segments.
+ * RMPP in the kernel of a simulated node. Messages of all sizes arrive whole, also if segments and
+ * acknowledgements are lost, doubled or reordered, and in both directions of one transaction. For
+ * malformed segments, windows and states, the other end is a program that does RMPP itself, and so
+ * writes and reads single segments.
  */
 #include <errno.h>
 
@@ -23,7 +23,7 @@ static const struct {
 	{CLASS_VENDOR, 1, 40},
 };
 
-/* Somebody who asks with a message or a MAD, and somebody who answers with a message. */
+/* A program that asks with a message or a MAD, and a program that answers with a message. */
 struct talk {
 	struct bed bed;
 	struct program asks, answers;
@@ -242,7 +242,7 @@ static void test_both_ways(void)
 	}
 }
 
-/* Nobody acknowledges: the sender hears of it after its retries, each at most 2 s. */
+/* Without acknowledgements the sender gets a time-out after its retries, each at most 2 s. */
 static void test_no_acknowledgement(void)
 {
 	static const struct {
@@ -406,7 +406,7 @@ static void raw_register(struct talk *talk, struct program *program, uint64_t me
 	CU_ASSERT_EQUAL(agent, 0);
 }
 
-/* One RMPP MAD as an answer to what the program heard first. */
+/* One RMPP MAD as an answer to the first MAD that the program received. */
 static void raw_send(struct program *program, const uint8_t *heard,
 		     const struct ib_user_mad_hdr *from, uint8_t version, uint8_t type,
 		     uint8_t flags, uint8_t status, uint32_t segment, uint32_t length)
@@ -427,7 +427,7 @@ static void raw_send(struct program *program, const uint8_t *heard,
 	CU_ASSERT_EQUAL(program_write(program, &header, mad, MAD_SIZE), 0);
 }
 
-/* What a sender does about one acknowledgement (or another thing) for its first segment of 200. */
+/* The reaction of a sender to an acknowledgement (or another MAD) for its first segment of 200. */
 static void test_acknowledgements(void)
 {
 	enum { SEGMENTS = 200 };
@@ -493,13 +493,13 @@ static void test_acknowledgements(void)
 		}
 		CU_ASSERT_EQUAL(stats(&talk, ANSWERER)->rmpp_aborted, cases[i].ends);
 		kernel_bed_run(&talk.bed, 100 * S);
-		/* A program is told of time-outs only. */
+		/* A program gets time-outs only. */
 		CU_ASSERT_EQUAL(talk.answers.heard, cases[i].ends ? 1 : 2);
 		talk_close(&talk);
 	}
 }
 
-/* An acknowledgement with a smaller window than before is an old one, whatever else is in it. */
+/* An acknowledgement with a smaller window than before is old, independent of its other fields. */
 static void test_old_acknowledgements(void)
 {
 	static const struct {
@@ -527,8 +527,7 @@ static void test_old_acknowledgements(void)
 	talk_close(&talk);
 }
 
-/* Double-sided: the acknowledgement of the last acknowledgement says how much of the answer may
- * come at once. */
+/* Double-sided: the acknowledgement of the last acknowledgement has the window of the answer. */
 static void test_window_for_answer(void)
 {
 	static const uint32_t windows[] = {0, 1, 5, 1000};
@@ -592,7 +591,7 @@ static void test_answer_of_another_agent(void)
 	talk_close(&talk);
 }
 
-/* What a receiver does about one segment after the first. */
+/* The reaction of a receiver to a segment after the first. */
 static void test_segments(void)
 {
 	static const struct {
@@ -654,8 +653,8 @@ static void test_segments(void)
 			CU_ASSERT_EQUAL(be32_load(talk.answers.mad + LENGTH), cases[i].window);
 		}
 		CU_ASSERT_EQUAL(talk.asks.heard, cases[i].complete);
-		/* The first one again shows what is here; so does any in the window when the
-		 * message is whole. */
+		/* The first segment again shows the state here; so does any segment in the window
+		 * when the message is whole. */
 		if (cases[i].complete)
 			raw_send(&talk.answers, request, &header, 1, TYPE_DATA, RMPP_ACTIVE, 0, 5,
 				 0);
@@ -668,7 +667,7 @@ static void test_segments(void)
 		CU_ASSERT_EQUAL(be32_load(talk.answers.mad + SEGMENT),
 				cases[i].complete || !i ? 2 : 1);
 		CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, cases[i].complete);
-		/* Too late for the request; what is not whole is aborted after 40 s. */
+		/* Too late for the request; an incomplete message is aborted after 40 s. */
 		kernel_bed_run(&talk.bed, 39 * S);
 		CU_ASSERT_EQUAL(talk.asks.heard, 1);
 		CU_ASSERT_EQUAL(talk.asks.header.status, cases[i].complete ? 0 : ETIMEDOUT);
@@ -684,9 +683,8 @@ static void test_segments(void)
 	}
 }
 
-/* A TID that is used again while an answer which expects one is still there: both ends then have a
- * send that was acknowledged, and each takes the other's last word for a repeated acknowledgement.
- */
+/* A TID is used again while an answer that expects an answer is still there. Both ends then have an
+ * acknowledged send, and each takes the other's last MAD for a repeated acknowledgement. */
 static void test_last_word(void)
 {
 	struct talk talk;
@@ -737,7 +735,7 @@ static void test_remembered(void)
 	kernel_bed_run(&talk.bed, 12 * S);
 	CU_ASSERT_EQUAL(talk.answers.heard, 6);
 	CU_ASSERT_EQUAL(talk.answers.mad[TYPE], TYPE_ACK);
-	/* Then it is a new one, which nobody waits for. */
+	/* Later the same segment starts a new message, for which no request waits. */
 	raw_send(&talk.answers, request, &header, 1, TYPE_DATA, 7, 0, 1, 30);
 	kernel_bed_run(&talk.bed, S);
 	CU_ASSERT_EQUAL(stats(&talk, ASKER)->rmpp_received, 2);
@@ -745,7 +743,7 @@ static void test_remembered(void)
 	talk_close(&talk);
 }
 
-/* Messages without end, and more of them than anybody needs, are stopped. */
+/* Endless messages, and too many messages, are stopped. */
 static void test_bounds(void)
 {
 	struct ib_user_mad_hdr header;
@@ -865,7 +863,7 @@ int main(void)
 		{"the answer of another agent", test_answer_of_another_agent},
 		{"segments", test_segments},
 		{"the last word", test_last_word},
-		{"what is remembered", test_remembered},
+		{"remembered messages", test_remembered},
 		{"bounds", test_bounds},
 		{"anything", test_random},
 		CU_TEST_INFO_NULL,

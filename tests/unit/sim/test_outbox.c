@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What waits for a socket: that it comes as it was put, whole and in its order, however slowly the
- * other end reads, and that what is told of it is what there is.
+ * Messages that wait for a socket: they arrive unchanged, whole and in order, even if the other end
+ * reads slowly. The outbox reports its content correctly.
  */
 #include "sim/outbox.h"
 
@@ -45,7 +45,7 @@ static void put(struct outbox *outbox, unsigned message)
 	outbox_put(outbox, bytes, size_of(message));
 }
 
-/* Reads so many, which begin with this one. */
+/* Reads up to this many messages, from the first number on. */
 static unsigned read_some(unsigned first, unsigned most)
 {
 	unsigned count = 0;
@@ -114,7 +114,7 @@ static void test_first(void)
 	}
 	CU_ASSERT_PTR_NULL(outbox_first(&outbox, &size));
 	CU_ASSERT_EQUAL(outbox.bytes, 0);
-	put(&outbox, 3); /* empty, it serves again; and again after what was in it is dropped */
+	put(&outbox, 3); /* empty, it serves again, also after its content is dropped */
 	outbox_done(&outbox);
 	CU_ASSERT_EQUAL(outbox.count + outbox.bytes, 0);
 	put(&outbox, 5);
@@ -123,7 +123,7 @@ static void test_first(void)
 	end(&outbox);
 }
 
-/* Nothing is lost of what the other end did not take, and its end is told. */
+/* If the other end closes, the error is reported and no unsent message is lost. */
 static void test_gone(void)
 {
 	struct outbox outbox = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What ports count of the packets that really pass in a world: at both ends of each link, with
- * their headers, and why a packet went no further. And who hears a general MAD: the agent those of
- * class 4, programs all others. The fabric is two switches with a host each:
+ * Counters of the ports in a world: at both ends of each link, packets with their headers, and the
+ * reasons for drops. Also the receiver of a general MAD: the agent for class 4, programs for all
+ * other classes. The fabric is two switches with a host each:
  *
  *	host-0 [1]-[1] switch-0 [2]-[2] switch-1 [1]-[1] host-1
  */
@@ -219,7 +219,7 @@ static void test_directed(void)
 
 /* The counters as a program gets them from the far end: its request is counted, the answer not yet.
  */
-static void test_asked(void)
+static void test_agent_answers(void)
 {
 	static const struct world_options options = {.seed = 1};
 	struct port_counters counters;
@@ -239,14 +239,14 @@ static void test_asked(void)
 		CU_ASSERT_EQUAL(counters.xmit_pkts, n);
 		CU_ASSERT_EQUAL(counters.xmit_data, n * MAD_WORDS);
 	}
-	/* Who answers a GRH is its destination. */
+	/* The GRH of an answer has the requester as its destination. */
 	CU_ASSERT_EQUAL(bed.program[0].from.grh.dgid[15], (uint8_t)bed.host[0]->port[1].guid);
 	CU_ASSERT_EQUAL(world_stats(bed.world)->gmps, 6);
 	CU_ASSERT_EQUAL(world_stats(bed.world)->smps, 0);
 	send(&bed, CLASS_PERF, METHOD_GET, SWITCH_LID + 1, false);
 	CU_ASSERT_EQUAL(bed.program[0].heard, 4);
 	CU_ASSERT_EQUAL(bed.on_switch.heard, 0);
-	/* Of oneself, without a link. */
+	/* A request to the own port needs no link. */
 	send(&bed, CLASS_PERF, METHOD_GET, HOST_LID, false);
 	CU_ASSERT_EQUAL(bed.program[0].heard, 5);
 	CU_ASSERT_EQUAL(traffic(bed.host[0], 1, TRAFFIC_XMIT_PKTS), 4);
@@ -254,7 +254,7 @@ static void test_asked(void)
 }
 
 /* General MADs are the programs' own, but for requests of class 4. */
-static void test_who_hears(void)
+static void test_receivers(void)
 {
 	static const struct world_options options = {.seed = 1};
 	static const uint8_t methods[] = {METHOD_GET, METHOD_SET, METHOD_SEND, METHOD_TRAP,
@@ -335,7 +335,7 @@ static void test_dead_link(void)
 	CU_ASSERT_EQUAL(traffic(bed.sw[0], LINK_PORT, TRAFFIC_XMIT_PKTS), 0);
 	CU_ASSERT_EQUAL(traffic(bed.sw[0], HOST_PORT, TRAFFIC_RCV_PKTS), 2);
 	CU_ASSERT_EQUAL(all_errors(&bed), 4);
-	/* It has come back, but carries no data before a manager says so. */
+	/* The link is up again, but carries no data before a manager sets it ACTIVE. */
 	CU_ASSERT_EQUAL(world_link(bed.world, bed.sw[0], LINK_PORT, true), 0);
 	run(&bed, 1);
 	send(&bed, 0x30, METHOD_GET, HOST_LID + 1, false);
@@ -348,7 +348,7 @@ static void test_dead_link(void)
 	bed_close(&bed);
 }
 
-/* What was on the link when it went has left one port and comes to none. */
+/* A packet on a link that goes down has left one port and reaches none. */
 static void test_lost_on_link(void)
 {
 	static const struct world_options options = {.seed = 1, .hop_ns = 10000};
@@ -365,7 +365,7 @@ static void test_lost_on_link(void)
 	bed_close(&bed);
 }
 
-/* One is served, one waits, the others find no buffer. */
+/* One packet is served, one waits, the others find no buffer. */
 static void test_vl15(void)
 {
 	static const struct world_options options = {.seed = 1, .smp_us = 10, .vl15_depth = 1};
@@ -410,8 +410,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"both ends of each link", test_each_link},
 		{"a directed route", test_directed},
-		{"counters asked by a program", test_asked},
-		{"who hears a general MAD", test_who_hears},
+		{"counters asked by a program", test_agent_answers},
+		{"receivers of general MADs", test_receivers},
 		{"no way for a LID", test_no_way},
 		{"no port for a directed route", test_no_port},
 		{"a dead link", test_dead_link},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The rings that weftsim's server and its preload library share: order and contents, where a record
- * meets the end of the memory, tokens that are there exactly while something is, and an other end
- * that writes what it likes.
+ * The rings that weftsim's server and its preload library share. The tests cover order and
+ * contents, records at the end of the memory, tokens that exist exactly while data waits, and a
+ * faulty other end.
  */
 #include "sim/ring.h"
 
@@ -44,7 +44,7 @@ static int put(unsigned number, uint32_t *tail)
 	return err;
 }
 
-/* Whether the next record is this one. */
+/* Whether the next record has this number. */
 static int take(unsigned number, uint32_t *head)
 {
 	struct ring_record record;
@@ -110,7 +110,7 @@ static void test_full_and_empty(void)
 	ring_want_room(&ring);
 	for (i = 0; i < 4; i++) {
 		CU_ASSERT_EQUAL(ring_take(&ring, &head, &taken, &read), 0);
-		/* Told once, when half is free. */
+		/* Reported once, when half is free. */
 		CU_ASSERT_EQUAL(ring_release(&ring, head), i == 1);
 		CU_ASSERT_EQUAL(ring_rest(&ring, head), i == 3);
 	}
@@ -157,8 +157,9 @@ static bool token_came(void)
 	return poll(&ready, 1, 20000) == 1 && recv(pair[1], &token, 1, 0) == 1;
 }
 
-/* At full speed from both sides. The taker waits for a token, or every other time looks without: a
- * token that was taken back too early or too late would leave it waiting, or be left at the end. */
+/* Both sides run at full speed. The reader waits for a token, or every other time reads without a
+ * token. A token that is taken back too early leaves it waiting. A token that is taken back too
+ * late is left at the end. */
 static void test_tokens(void)
 {
 	struct pollfd ready = {.fd = pair[1], .events = POLLIN};
@@ -189,7 +190,7 @@ static void test_tokens(void)
 	CU_ASSERT_EQUAL(atomic_load(&ring.tail), head);
 }
 
-/* What no end of ours writes. */
+/* States that our own ends never write. */
 static void test_spoilt(void)
 {
 	static const struct {
@@ -229,7 +230,7 @@ static void test_spoilt(void)
 	CU_ASSERT_EQUAL(tail, 0);
 }
 
-/* Whatever is in it, what is taken lies in it. */
+/* With random contents, each record that is taken lies within the memory. */
 static void test_noise(void)
 {
 	unsigned state = 7, round, i, outside = 0;

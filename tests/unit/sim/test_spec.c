@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Generated topologies: how many switches, hosts and links each family has, that every net is sound
- * and connected, what a switch's neighbours are, that a SPEC always gives the same text, and what
- * is refused in which words.
+ * Generated topologies: the numbers of switches, hosts and links of each family, valid and
+ * connected nets, and the neighbours of switches. A SPEC always gives the same text, and a bad SPEC
+ * gives a message.
  */
 #include "sim/spec.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The world of agents: how MADs travel (directed, by LID, combined, and in circles), what takes how
- * long, what is dropped and counted where, what programs hear, and that one seed gives one history.
- * The fabric is a line or a ring of switches with a host each, whose tables the test writes.
+ * The world of agents: how MADs travel (directed, by LID, combined, and in loops), their delays,
+ * drops and counters, and the MADs that programs receive. One seed gives one history. The fabric is
+ * a line or a ring of switches with a host each, whose tables the test writes.
  */
 #include "sim/world.h"
 
@@ -19,7 +19,7 @@
 enum { SWITCHES = 4, SWITCH_PORTS = 4, HOST_PORT = 3, NEXT_PORT = 1, PREVIOUS_PORT = 2 };
 enum { HOST_LID = 10, SWITCH_LID = 20 }; /* of the first; the others follow */
 
-/* What a program heard last, and how often. */
+/* The last MAD that a program received, and the number of MADs. */
 struct program {
 	struct world_client *client;
 	struct world *world;
@@ -226,7 +226,7 @@ static bool get_by_lid(struct bed *bed, lid_t lid)
 	return get_from(bed, 0, ATTR_NODE_INFO, 0, NULL, lid, 0, 0);
 }
 
-/* Who answered, from NodeInfo. */
+/* The node that answered, by its NodeInfo. */
 static const struct device *who(const struct bed *bed, uint8_t *local_port)
 {
 	struct node_info info;
@@ -311,7 +311,7 @@ static void test_directed(void)
 	static const struct {
 		struct route_path route;
 		bool comes;
-		int host, sw; /* who it is; -1 */
+		int host, sw; /* the node that answers; -1: none */
 		uint8_t local_port;
 	} cases[] = {
 		{{.hops = 0}, true, 0, -1, 1},
@@ -403,7 +403,7 @@ static void test_combined(void)
 
 	bed_open(&bed, false, NULL);
 	bring_up_by(&bed, false);
-	/* As ibportstate asks for the far end of a port of a switch. */
+	/* As ibportstate queries the far end of a port of a switch. */
 	CU_ASSERT(get_from(&bed, 0, ATTR_NODE_INFO, 0, &one, SWITCH_LID + 1, HOST_LID,
 			   LID_PERMISSIVE));
 	CU_ASSERT_PTR_EQUAL(who(&bed, &port), bed.sw[2]);
@@ -552,7 +552,7 @@ static void test_times(void)
 	CU_ASSERT(get_directed(&bed, &route));
 	CU_ASSERT_EQUAL(bed.program[0].at_us, begin_us + 83);
 	CU_ASSERT_EQUAL(world_agent_smps(bed.host[3]), 1);
-	CU_ASSERT_EQUAL(world_agent_smps(bed.sw[0]), 0); /* who passes by costs nothing */
+	CU_ASSERT_EQUAL(world_agent_smps(bed.sw[0]), 0); /* a passing packet costs no time */
 	/* A link that goes while the packet is on it. */
 	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0,
 		   &(struct route_path){.hops = 1, .port = {0, 1}}, NULL);
@@ -566,7 +566,6 @@ static void test_times(void)
 	bed_close(&bed);
 }
 
-/* One is served, so many wait, the others are lost. */
 /* A port that takes 5 us to send a MAD sends ten in 50 us. */
 static void test_time_to_send(void)
 {
@@ -587,7 +586,8 @@ static void test_time_to_send(void)
 	bed_close(&bed);
 }
 
-/* What eats leaves the link up; what garbles changes one bit of the header of answers. */
+/* A fault that eats packets leaves the link up. A fault that garbles changes one bit of the header
+ * of answers. */
 static void test_eaten_and_garbled(void)
 {
 	const struct route_path route = {.hops = 1, .port = {0, 1}};
@@ -655,8 +655,8 @@ static void test_vl15(void)
 	}
 }
 
-/* Each switch on a directed route needs its time, on the way out and on the way back; none needs
- * any for what goes by LID, nor besides its agent for what is for itself. */
+/* Each switch on a directed route needs its time, out and back. Packets by LID need none, and
+ * packets to the switch's own agent only the time of the agent. */
 static void test_transit(void)
 {
 	const struct route_path own = {.hops = 1, .port = {0, 1}},
@@ -685,7 +685,7 @@ static void test_transit(void)
 	bed_close(&bed);
 }
 
-/* What passes and what is for the switch's agent stand in one queue. */
+/* Passing packets and packets for the switch's agent share one queue. */
 static void test_transit_queue(void)
 {
 	const struct route_path own = {.hops = 1, .port = {0, 1}},
@@ -706,7 +706,7 @@ static void test_transit_queue(void)
 	CU_ASSERT_EQUAL(bed.program[0].heard, 1);
 	run(&bed, 100); /* the other one came back at 180 and passes until 280 */
 	CU_ASSERT_EQUAL(bed.program[0].heard, 2);
-	/* One is served, four wait, and the five come back to as many free places. */
+	/* One packet is served and four wait. Their five answers find five free places. */
 	for (unsigned i = 0; i < 10; i++)
 		world_send(bed.program[0].client, &to, to_next, MAD_SIZE);
 	run(&bed, 999);
@@ -722,8 +722,8 @@ static void test_transit_queue(void)
 	bed_close(&bed);
 }
 
-/* A Set() that takes down the link by which it came is answered before the link goes, as adapters
- * do it; an answer to what came before the cable was pulled has no way any more. */
+/* A Set() that takes down its own link is answered before the link goes, as adapters do it. An
+ * answer to a request from before the cable was pulled has no route. */
 static void test_last_words(void)
 {
 	static const struct route_path route = {.hops = 1, .port = {0, 1}};
@@ -771,7 +771,7 @@ static void test_training(void)
 	CU_ASSERT_EQUAL(bed.sw[2]->port[PREVIOUS_PORT].info.port_state, PORT_DOWN);
 	CU_ASSERT_EQUAL(world_link(bed.world, bed.sw[2], PREVIOUS_PORT, true), 0);
 	run(&bed, 400);
-	/* Interrupted: the time begins anew. */
+	/* Interrupted: the time starts again. */
 	world_link(bed.world, bed.sw[2], PREVIOUS_PORT, false);
 	world_link(bed.world, bed.sw[2], PREVIOUS_PORT, true);
 	run(&bed, 400);
@@ -787,7 +787,7 @@ static void test_training(void)
 	world_node(bed.world, bed.sw[0], true);
 	run(&bed, 500);
 	CU_ASSERT(get_directed(&bed, &route));
-	/* Another cable: both old ones are gone. */
+	/* Another cable: both previous links are gone. */
 	CU_ASSERT_EQUAL(world_recable(bed.world, bed.host[0], 1, bed.sw[3], HOST_PORT), 0);
 	CU_ASSERT_EQUAL(bed.host[3]->port[1].info.port_state, PORT_DOWN);
 	CU_ASSERT_PTR_NULL(bed.sw[0]->port[HOST_PORT].peer);
@@ -950,7 +950,7 @@ static void test_on_set(void)
 static const struct world_faults rough = {
 	.drop_ppm = 100000, .duplicate_ppm = 100000, .delay_ppm = 300000, .delay_us = 50};
 
-/* Many requests through many faults: everything that was heard, in its order and time. */
+/* Many requests through many faults: a digest of all received MADs, with their order and time. */
 static uint64_t history(uint64_t seed, struct world_stats *stats, unsigned *heard)
 {
 	const struct route_path route = {.hops = 2, .port = {0, 1, NEXT_PORT}};
@@ -1117,7 +1117,7 @@ static const CU_TestInfo tests[] = {
 	{"latency and service time", test_times},
 	{"VL15 overflows", test_vl15},
 	{"directed SMPs pass switches", test_transit},
-	{"what passes waits", test_transit_queue},
+	{"passing packets wait", test_transit_queue},
 	{"time to send", test_time_to_send},
 	{"eaten and garbled", test_eaten_and_garbled},
 	{"training, power, cables", test_training},
@@ -1125,9 +1125,9 @@ static const CU_TestInfo tests[] = {
 	{"reboot", test_reboot},
 	{"SMInfo", test_sm},
 	{"traps", test_traps},
-	{"programs come and go", test_clients},
+	{"programs start and end", test_clients},
 	{"a program on a switch", test_switch_client},
-	{"each Set() is told", test_on_set},
+	{"each Set() is reported", test_on_set},
 	{"a seed is a history", test_replay},
 	{"faults of one device", test_faults_of_one},
 	CU_TEST_INFO_NULL,

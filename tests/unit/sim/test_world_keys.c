@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Partitions and multicast in the world of agents: whose GMPs pass which ports, what is counted and
- * which trap tells of it, where a switch sends copies of a packet for a group, and what becomes of
- * one that goes round. The fabric is three switches in a ring with two hosts each; the test writes
- * tables and states into the agents.
+ * Partitions and multicast in the world of agents: which GMPs pass which ports, and the counters
+ * and the trap of a violation. Also the copies of a packet for a group, and packets in a loop. The
+ * fabric is three switches in a ring with two hosts each; the test writes tables and states into
+ * the agents.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -221,7 +221,7 @@ static void test_indexes(void)
 	bed_close(&bed);
 }
 
-/* Management itself has no P_Keys: whoever has locked himself out can be mended. */
+/* SMPs have no P_Keys: a host with wrong P_Keys can be repaired. */
 static void test_smps_pass(void)
 {
 	const struct mad_addr to = {.lid = HOST_LID + 4};
@@ -240,7 +240,7 @@ static void test_smps_pass(void)
 	bed_close(&bed);
 }
 
-/* An agent answers with the key that it was asked with, as its own port has it. */
+/* An agent answers with the P_Key of the request, as its own port has it. */
 static void test_answer_of_an_agent(void)
 {
 	static const pkey_t full[] = {0x7FFF, 0x8001}, limited[] = {0x7FFF, 0x0001};
@@ -321,7 +321,7 @@ static void test_storm(void)
 	}
 	CU_ASSERT_EQUAL(bed.traps, 2);
 	pass(&bed);
-	CU_ASSERT_EQUAL(bed.traps, 3); /* of what came after the second */
+	CU_ASSERT_EQUAL(bed.traps, 3); /* covers the violations since the second */
 	CU_ASSERT_EQUAL(bed.details.bad_key.sl, (STORM_MS - 1) % 16);
 	CU_ASSERT_EQUAL(bed.host[4]->port[1].info.p_key_violations, STORM_MS);
 	bed_close(&bed);
@@ -433,7 +433,7 @@ static void make_tree(struct bed *bed)
 	set_mask(bed->sw[1], 1 << 0 | 1 << 1 | 1 << 2 | 1 << PREVIOUS);
 }
 
-/* How often each host heard something, as digits. */
+/* The number of MADs that each host received, as digits. */
 static unsigned heard(const struct bed *bed)
 {
 	unsigned digits = 0;
@@ -453,7 +453,7 @@ static void test_multicast(void)
 	send_to(&bed, 0, MGROUP, 0); /* no member */
 	CU_ASSERT_EQUAL(heard(&bed), 11100);
 	CU_ASSERT_EQUAL(bed.program[3].from.lid, HOST_LID);
-	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_no_client, 1); /* nobody is on the switch */
+	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_no_client, 1); /* on the switch */
 	send_to(&bed, 2, MGROUP, 0);
 	CU_ASSERT_EQUAL(heard(&bed), 21200); /* not to itself */
 	CU_ASSERT_EQUAL(world_stats(bed.world)->gmps, 5);
@@ -497,7 +497,7 @@ static void test_multicast_p_keys(void)
 	bed_close(&bed);
 }
 
-/* An agent that is asked by multicast answers as itself. */
+/* An agent that receives a request by multicast answers as itself. */
 static void test_multicast_to_agents(void)
 {
 	struct mad_addr to = {.lid = MGROUP, .qpn = 1, .has_grh = true};
@@ -516,7 +516,7 @@ static void test_multicast_to_agents(void)
 	bed_close(&bed);
 }
 
-/* What goes round ends where it came from, and copies do not multiply for ever. */
+/* A packet in a loop ends where it came from, and copies do not multiply forever. */
 static void test_multicast_circles(void)
 {
 	struct world_spread spread = {0};
@@ -539,7 +539,7 @@ static void test_multicast_circles(void)
 	bed_close(&bed);
 }
 
-/* What the table does not cover: default ports, 14.2.5.4. */
+/* MLIDs that the table does not cover: default ports, 14.2.5.4. */
 static void test_default_ports(void)
 {
 	static const struct {

@@ -92,7 +92,7 @@ static unsigned end_of(const struct net *net, unsigned from, const struct route_
 	return from;
 }
 
-/* The cables between switches that both routes use; each is told by the port it leaves from. */
+/* The cables between switches that both routes use. Each is identified by its outgoing port. */
 static unsigned shared_cables(const struct net *net, unsigned sm_node, const struct route_path *a,
 			      const struct route_path *b)
 {
@@ -158,8 +158,8 @@ static void test_other_ways(void)
 	}
 }
 
-/* A cable on the tree is cut, and the tree is not built again: who hung on it is reached over
- * others at once. Where there is only one way, every attempt takes it. */
+/* A cable of the tree is cut, and the tree is not built again: nodes behind it are reached over
+ * other cables at once. If there is only one route, every attempt takes it. */
 static void test_way_round_a_cut(void)
 {
 	struct net *net;
@@ -228,7 +228,7 @@ static void test_cables(void)
 	CU_ASSERT_PTR_EQUAL(c->peer, a);
 	CU_ASSERT_PTR_NULL(b->peer);
 	CU_ASSERT_PTR_NULL(model_port(&model, net, 1, 2)->peer);
-	/* Whoever hung on a cable that was cut has no way until the tree is built. */
+	/* Nodes behind a cut cable have no route until the tree is built. */
 	CU_ASSERT_FALSE(port_route(model.fabric, b, &path));
 	CU_ASSERT_FALSE(port_route(model.fabric, c, &path));
 	fabric_build_tree(model.fabric);
@@ -239,7 +239,7 @@ static void test_cables(void)
 	net_free(net);
 }
 
-/* Uplinks that form a circle must not be followed for ever. */
+/* Uplinks that form a loop must not be followed forever. */
 static void test_circle_of_uplinks(void)
 {
 	struct net *net = line_of(4);
@@ -256,7 +256,7 @@ static void test_circle_of_uplinks(void)
 	net_free(net);
 }
 
-/* What a drop has to clean up. */
+/* Clean-up of a dropped node */
 
 static unsigned cancelled;
 static void was_cancelled(void *owner, void *subject, const struct smp_request *request,
@@ -335,7 +335,7 @@ static void test_lids_and_guids(void)
 	net_free(net);
 }
 
-/* What is known of a port that passes INIT or goes down is forgotten. */
+/* A port that passes INIT or goes down loses its known data. */
 static void test_reports(void)
 {
 	static const struct {
@@ -379,7 +379,7 @@ static void test_reports(void)
 	}
 }
 
-/* Only a port that was known before and shows INIT had its link down meanwhile. */
+/* Only a port that was known before and shows INIT had its link down in between. */
 static void test_first_report(void)
 {
 	static const uint8_t states[] = {PORT_DOWN, PORT_INIT, PORT_ARMED, PORT_ACTIVE};
@@ -408,7 +408,7 @@ static void test_first_report(void)
 	}
 }
 
-/* What is counted as it changes, against a walk. */
+/* Compares the running counts with a walk. */
 static void check_counts(struct fabric *fabric)
 {
 	const struct roster *roster = fabric_roster(fabric);
@@ -446,7 +446,7 @@ static void check_counts(struct fabric *fabric)
 	CU_ASSERT_EQUAL(switches, 0);
 }
 
-/* What a manager that becomes MASTER believes no more, wherever it is. */
+/* Data that a new MASTER no longer trusts, everywhere in the model. */
 static void test_forget(void)
 {
 	enum { LEAF_PORT = 2, MASTER_TIMES = 2 };
@@ -590,8 +590,8 @@ static void test_same_picture_in_any_order(void)
 	net_free(net);
 }
 
-/* What is not in the picture: cables of which one end is down or unread, what cannot be reached, a
- * switch without a table. */
+/* Not in the snapshot: cables with one end down or unread, unreachable nodes, and a switch without
+ * a table. */
 static void test_left_out(void)
 {
 	struct net *net = line_of(4);
@@ -641,7 +641,8 @@ static unsigned passed_round(struct fabric *fabric)
 	return choice.count;
 }
 
-/* On a ring of four a switch that is aside is passed round, but not by one that has no table. */
+/* On a ring of four, a no-transit switch is avoided, except if the other way leads over a switch
+ * without a table. */
 static void test_no_way_round(void)
 {
 	struct switch_info none = {0};
@@ -660,7 +661,7 @@ static void test_no_way_round(void)
 	net_free(net);
 }
 
-/* Who only watches has given nobody a LID: he sees those that the ports have. */
+/* A manager that is not MASTER gives no LIDs: its snapshot has the LIDs that the ports hold. */
 static void test_frozen_as_found(void)
 {
 	struct port_info info = {.port_state = PORT_ACTIVE, .lid = 77};
@@ -684,8 +685,9 @@ static void test_frozen_as_found(void)
 	net_free(net);
 }
 
-/* What a port led to is told to later snapshots while it leads nowhere: after its link went down,
- * after the switch behind it has gone. Plugged elsewhere, the cable is forgotten where it was. */
+/* Later snapshots keep the peer of a port without a link: after its link went down, and after the
+ * switch behind it has gone. A cable that is plugged elsewhere is forgotten at its previous port.
+ */
 static void test_cables_remembered(void)
 {
 	struct net *net = line_of(3);
@@ -735,8 +737,8 @@ static void test_cables_remembered(void)
 	net_free(net);
 }
 
-/* Where a host was there is a switch now, over a cable that no route uses yet: no LID is kept for
- * the host at that port, or packets for it would go on from there when the cable comes up. */
+/* A switch has replaced a host, over a cable that no route uses yet: no LID is kept for the host at
+ * that port. Otherwise packets for the host would pass the port when the cable comes up. */
 static void test_switch_in_the_place_of_a_host(void)
 {
 	struct net *net = line_of(3);
@@ -796,8 +798,8 @@ static void test_frozen_without_fabric(void)
 	net_free(net);
 }
 
-/* Made in pieces it is what it is at once, also when nodes come and go, or somebody asks, between
- * two of them; no piece looks at more than one node. */
+/* A roster made in pieces equals a roster made at once, also if nodes appear or disappear, or a
+ * roster is requested, between two pieces. No piece visits more than one node. */
 static void test_roster_in_pieces(void)
 {
 	struct net *net;
@@ -852,7 +854,7 @@ int main(void)
 		{"a switch in the place of a host", test_switch_in_the_place_of_a_host},
 		{"frozen without fabric", test_frozen_without_fabric},
 		{"counts and the roster", test_counts},
-		{"what is believed no more", test_forget},
+		{"forgotten data", test_forget},
 		{"the roster in pieces", test_roster_in_pieces},
 		CU_TEST_INFO_NULL,
 	};

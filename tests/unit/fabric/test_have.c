@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a switch's table is known to hold, against a model of the switch: random Sets that are
- * acknowledged, lost before or after they took effect, while the wanted row changes. Whatever
- * lft_have claims must be what the switch holds.
+ * The known content of a switch's table, compared with a model of the switch. Random Sets are
+ * acknowledged, or lost before or after they took effect, while the wanted row changes. Every block
+ * that lft_have claims must be what the switch holds.
  */
 #include <string.h>
 
@@ -44,7 +44,7 @@ static void test_writing_a_row(void)
 	CU_ASSERT_TRUE(holds(&have, 0, 1) && holds(&have, 1, 1) && holds(&have, 2, 1));
 	CU_ASSERT_EQUAL(first->refs, 2);
 
-	/* A shorter one: what lies above stays as it was until it has settled. */
+	/* A shorter row: blocks above it stay unchanged until it has settled. */
 	lft_have_begin(&have, second);
 	lft_have_acknowledge(&have, 1);
 	CU_ASSERT_TRUE(holds(&have, 0, 1) && holds(&have, 1, 2) && holds(&have, 2, 1));
@@ -60,7 +60,7 @@ static void test_writing_a_row(void)
 	lft_unref(second);
 }
 
-static void test_the_row_changes_meanwhile(void)
+static void test_row_changes_during_set(void)
 {
 	struct lft_have have = {0};
 	struct lft *first = row(191, 1), *second = row(191, 2), *third = row(300, 3);
@@ -115,7 +115,7 @@ static void test_doubt(void)
 	lft_have_begin(&have, second);
 	lft_have_doubt(&have, 1);
 	CU_ASSERT_PTR_NULL(lft_have_block(&have, 1));
-	lft_have_begin(&have, first); /* the old one is wanted again */
+	lft_have_begin(&have, first); /* the first row is wanted again */
 	CU_ASSERT_PTR_NULL(lft_have_block(&have, 1));
 	CU_ASSERT_TRUE(holds(&have, 0, 1));
 	lft_have_acknowledge(&have, 1);
@@ -146,7 +146,7 @@ static void test_learn(void)
 	CU_ASSERT_TRUE(holds(&have, 1, 2));
 	lft_have_forget(&have);
 
-	/* One block read when nothing else is known: what was acknowledged before stays so. */
+	/* One block is read while nothing else is known: an earlier acknowledgement stays valid. */
 	lft_have_begin(&have, first);
 	lft_have_acknowledge(&have, 1);
 	lft_have_learn(&have, 0, 2, entries);
@@ -238,7 +238,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"writing a row", test_writing_a_row},
-		{"the row changes meanwhile", test_the_row_changes_meanwhile},
+		{"the row changes during a Set()", test_row_changes_during_set},
 		{"known in the middle", test_known_in_the_middle},
 		{"doubt", test_doubt},
 		{"learn", test_learn},

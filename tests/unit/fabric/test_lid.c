@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who gets which LID: fabric/lid.h. */
+/* Assignment of LIDs: fabric/lid.h. */
 #include "fabric/lid.h"
 #include "store/registry.h"
 #include "tests/unit/fixtures/model.h"
@@ -189,7 +189,7 @@ static void test_kept_and_conflicts(void)
 	}
 }
 
-/* A newcomer that carries a LID in use gets another; who has it keeps it. */
+/* A new port that holds a LID in use gets another LID. The present owner keeps it. */
 static void test_newcomer(void)
 {
 	struct net *net = net_of("single:hosts=3");
@@ -233,7 +233,7 @@ static void set_cap(struct model *model, const struct net *net, unsigned node, u
 	node_set_switch_info(model->fabric, model_port(model, net, node, 0)->node, &sw);
 }
 
-/* The smallest table bounds the LIDs; what does not fit is told, not given. */
+/* The smallest table bounds the LIDs. Ports without a LID are reported. */
 static void test_small_tables(void)
 {
 	static const struct {
@@ -304,7 +304,7 @@ static void test_small_among_large(void)
 		{40, 0, false, false, true}, /* four LIDs too few, five devices behind it */
 		{39, 0, false, false, false},
 		{16, 0, false, false, false},
-		{1024, 5000, false, false, false}, /* nobody who works loses a LID */
+		{1024, 5000, false, false, false}, /* a working host keeps its LID */
 		{1024, 1023, false, false, true},
 		/* Not for one LID, when the tables of all others are small. */
 		{1024, 5000, false, true, true},
@@ -395,7 +395,7 @@ static void test_hosts_without_switch(void)
 	net_free(net);
 }
 
-/* A fabric that comes up with no LID in it, and what the registry knows. */
+/* A fabric that comes up without LIDs, and the registry. */
 static void bring_up(struct model *model, struct net *net, struct registry *registry,
 		     struct lid_report *report)
 {
@@ -410,8 +410,8 @@ static const struct lid_entry *remembered(const struct registry *registry, guid_
 	return registry_find(registry, REGISTRY_LID, &guid);
 }
 
-/* LIDs that nobody would give by himself come back after all has forgotten them; those of a port
- * that is not there are nobody else's. */
+/* The registry restores LIDs that no new assignment would choose. The LID of an absent port is
+ * given to no other port. */
 static void test_registry_remembers(void)
 {
 	struct registry *registry = registry_new();
@@ -455,8 +455,8 @@ static void test_registry_remembers(void)
 	registry_free(registry);
 }
 
-/* What a port holds comes before what the registry says, and who holds a LID of another that is
- * not there keeps it. */
+/* The LID that a port holds has precedence over the registry. A port that holds the LID of an
+ * absent port keeps it. */
 static void test_ports_come_first(void)
 {
 	struct registry *registry = registry_new();
@@ -483,7 +483,7 @@ static void test_ports_come_first(void)
 	registry_free(registry);
 }
 
-/* A port that is met, but has not told yet what it holds, is given nothing: it had a LID before. */
+/* A port that was discovered, but not read yet, gets no LID, because it may hold one. */
 static void test_unread_ports_wait(void)
 {
 	struct registry *registry = registry_new();
@@ -511,7 +511,7 @@ static void test_unread_ports_wait(void)
 	registry_free(registry);
 }
 
-/* Where nothing else is left, those who went first lose theirs first. */
+/* If no other LIDs are free, the ports that left first lose theirs first. */
 static void test_longest_gone_first(void)
 {
 	struct registry *registry = registry_new();
@@ -552,8 +552,8 @@ static void assign_with(struct model *model, uint8_t lmc, lid_t sm_lid, struct l
 	lid_work_free(work);
 }
 
-/* Our own port gets the LID of the MASTER, and what it had is kept for it and recorded as its own;
- * so does a port without any. It has it again when there is no such LID any more. */
+/* Our own port gets the LID of the MASTER. Its previous LID is kept for it and recorded as its own.
+ * A port without a LID also gets one to keep. Without sm_lid the port has this LID again. */
 static void test_sm_lid(void)
 {
 	enum { SM_LID = 500, HOSTS = 4 };
@@ -595,7 +595,7 @@ static void test_sm_lid(void)
 	}
 }
 
-/* The MASTER before us still holds it, and gets what is recorded for it. */
+/* The previous MASTER still holds the LID, and gets its recorded LID. */
 static void test_sm_lid_moves(void)
 {
 	enum { SM_LID = 500, OWN = 70, THEIRS = 90 };
@@ -634,7 +634,7 @@ static void test_sm_lid_moves(void)
 	net_free(net);
 }
 
-/* Where it cannot be, the port has a LID of its own, and it is told why. */
+/* If sm_lid cannot be used, the port has a LID of its own, and the report has the reason. */
 static void test_no_sm_lid(void)
 {
 	static const struct {
@@ -671,8 +671,8 @@ static void test_no_sm_lid(void)
 	}
 }
 
-/* A snapshot keeps routed what the registry has for the host that a port led to: not what that host
- * had once, nor what lies above the limit. */
+/* A snapshot keeps routes to the recorded LID of the host behind a port. It keeps no earlier LID of
+ * that host, and none above the limit. */
 static void test_kept_in_snapshots(void)
 {
 	enum { LIMIT = 100, GONE = 3 };
@@ -718,9 +718,8 @@ static void test_kept_in_snapshots(void)
 	registry_free(registry);
 }
 
-/* An enhanced port 0 gets 2^lmc LIDs where the option says so, a base one never: both in one
- * fabric, and again after the option has changed. What it had is recorded with its LMC and comes
- * back. */
+/* With the option, an enhanced port 0 gets 2^lmc LIDs; a base port 0 never does. One fabric has
+ * both, and the option changes. The LIDs of a port are recorded with its LMC and restored. */
 static void test_lmc_esp0(void)
 {
 	struct net *net = net_of("fattree:radix=4,levels=2");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A multicast table as it is known (fabric/mft.h) against a model of the switch: random Sets that
- * are acknowledged, or lost before or after they took effect, while what is wanted changes. What it
- * surely has and what it may have must enclose what the switch holds, and what is settled is so.
+ * The known content of a multicast table (fabric/mft.h) compared with a model of the switch. Random
+ * Sets are acknowledged, or lost before or after they took effect, while the wanted entries change.
+ * The entries that it surely has and those that it may have must enclose the switch's entries. A
+ * settled MLID holds the wanted entries.
  */
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void test_sizes(void)
 	mft_free(mft);
 }
 
-/* What was read and holds nothing needs no memory; what lies above stays unknown. */
+/* An empty block that was read needs no memory. Blocks above it stay unknown. */
 static void test_reading(void)
 {
 	static const uint16_t nothing[MFT_BLOCK_LIDS];
@@ -73,8 +74,8 @@ static void test_reading(void)
 	mft_free(mft);
 }
 
-/* What was asked for in vain may send anything, and is as unknown as before when a Set() has no
- * answer: no longer when it was read, nor when the switch has begun anew. */
+/* A block whose reads had no answer may send to any port, and is unknown again if a Set() gets no
+ * answer. This ends when the block is read, or when the switch has restarted. */
 static void test_unheard(void)
 {
 	enum { ASKED, READ, BEGUN_ANEW, WAYS };
@@ -147,7 +148,7 @@ static void test_sets(void)
 	mft_free(mft);
 }
 
-/* A row is what is held for certain, and the same one until that changes. */
+/* A row has the entries that are surely held, and stays the same until they change. */
 static void test_rows(void)
 {
 	struct mft *mft = mft_new(20, 128), *other = mft_new(20, 128);
@@ -181,7 +182,8 @@ static void test_rows(void)
 	mft_doubt(mft, 3, none);
 	CU_ASSERT_PTR_NULL(mft_row(mft)); /* its answer was lost */
 
-	/* What is believed is known, and to be looked at where it is not as it should be. */
+	/* Entries of the cache are known, and are verified if they differ from the wanted entries.
+	 */
 	mft_want(other, FIRST + 40, 0, 2, true);
 	mft_want(other, FIRST + 3, 1, 2, true);
 	mft_believe(other, row);

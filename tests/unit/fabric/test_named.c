@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What people call a node: by name, GUID and LID, what fits nothing, and what fits several. */
+/* Finding a node by name, GUID and LID, also if no node or several nodes match. */
 #include "fabric/named.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* P_Key tables: what stays where it is, what goes where, and what finds no room. */
+/* P_Key tables: keys that stay at their index, places for new keys, and keys without a place. */
 #include "fabric/pkeys.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const struct {
 	 {0xFFFF, 0x8002, 0x8003, 0x8009},
 	 {0xFFFF, 0x8009, 0x8002, 0, 0x8003},
 	 {0}},
-	{"what leaves makes a hole",
+	{"a removed key leaves a hole",
 	 4,
 	 0,
 	 {0xFFFF, 0x8001, 0x8002},
@@ -123,14 +123,14 @@ static const struct {
 	 {0xFFFF, 0x8001},
 	 {0xFFFF, 0x8001},
 	 {0}},
-	{"indx0: the full one of both",
+	{"indx0: the full membership of both",
 	 4,
 	 0x0002,
 	 {0xFFFF, 0x0002},
 	 {0xFFFF, 0x0002, 0x8002},
 	 {0x8002, 0x0002, 0xFFFF},
 	 {0}},
-	{"what was indx0 has gone, the default key comes back",
+	{"the indx0 key is removed, the default key returns",
 	 3,
 	 0,
 	 {0x8002, 0x8001, 0xFFFF},
@@ -165,7 +165,7 @@ static void test_fit(void)
 	}
 }
 
-/* What was made once stays: the second time nothing differs. */
+/* The result is stable: the second time nothing differs. */
 static void test_again(void)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -211,7 +211,7 @@ static void test_steps(void)
 	}
 }
 
-/* Tables by chance, with few keys and many: what must hold of any. */
+/* Random tables with few keys and many: properties of all results. */
 
 enum { SLOTS_MAX = 64, WANTED = 40 };
 
@@ -223,7 +223,7 @@ static uint32_t chance(uint32_t below)
 	return (state >> 16) % below;
 }
 
-/* Of few partitions, so that tables often are as they should be; 0 among them. */
+/* Keys of few partitions, so that tables often hold the wanted keys. Partition 0 is among them. */
 static pkey_t any_key(unsigned partitions)
 {
 	pkey_t partition = (pkey_t)chance(partitions + 1);
@@ -331,7 +331,7 @@ static void test_text(void)
 	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 14, "0x800e, 0x000f");
 	pkeys_text(keys, PKEYS_NAMED + 1, text);
 	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 26, "0x800e, 0x000f and 1 other");
-	pkeys_text(keys, UINT16_MAX, text); /* only the first ones are looked at */
+	pkeys_text(keys, UINT16_MAX, text); /* only the first keys are read */
 	CU_ASSERT_STRING_EQUAL(text + strlen(text) - 31, "0x800e, 0x000f and 65519 others");
 }
 

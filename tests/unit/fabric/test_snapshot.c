@@ -58,8 +58,8 @@ static void test_owners(void)
 	CU_ASSERT_EQUAL(snap_owner_switch(snapshot, snap_owner(snapshot, 20)), 0);
 	CU_ASSERT_EQUAL(snap_owner_switch(snapshot, snap_owner(snapshot, 8)), -1);
 
-	/* LIDs are kept for who is gone: each for one, and none that somebody has, or that there
-	 * cannot be. */
+	/* LIDs are kept for absent hosts: each for one host, and no LID that a port has, or that is
+	 * invalid. */
 	snapshot->cables[1] = (struct snap_cable){.kind = CABLE_HOST, .lid = 24, .lmc = 1};
 	snapshot->cables[2] = (struct snap_cable){.kind = CABLE_HOST, .lid = 25};
 	snapshot->cables[3] = (struct snap_cable){.kind = CABLE_HOST, .lid = 18, .lmc = 2};
@@ -72,7 +72,7 @@ static void test_owners(void)
 		CU_ASSERT_EQUAL(snapshot->cables[c].lid, LID_NONE);
 	snapshot->cables[1].lid = LID_NONE;
 
-	/* Indexing again forgets what was. */
+	/* Indexing again replaces the earlier index. */
 	snapshot->ends[0].lid = 40;
 	snapshot->ends[0].sw = -1;
 	snapshot_index(snapshot);
@@ -123,7 +123,7 @@ static void test_facts_held(void)
 	CU_ASSERT_PTR_NULL(snapshot_ref(NULL));
 }
 
-/* What a snapshot holds is never written: the live model gets a copy first. */
+/* The data of a snapshot is never written: the live model gets a copy first. */
 static void test_facts_own(void)
 {
 	struct node_facts *live = facts_new(&(struct node_info){.num_ports = 3, .node_guid = 5});
@@ -144,7 +144,7 @@ static void test_facts_own(void)
 	CU_ASSERT_EQUAL(held->port[3].info.lid, 17);
 	facts_unref(held);
 	held = live;
-	CU_ASSERT_PTR_EQUAL(facts_own(&live), held); /* nobody else holds it: no copy */
+	CU_ASSERT_PTR_EQUAL(facts_own(&live), held); /* the only reference: no copy */
 	CU_ASSERT_EQUAL(live->refs, 1);
 	facts_unref(live);
 }
@@ -192,7 +192,7 @@ int main(void)
 		{"search by GUID", test_find},
 		{"facts are held", test_facts_held},
 		{"facts that are shared are copied", test_facts_own},
-		{"facts are freed with what they hold", test_facts_freed},
+		{"facts are freed with their contents", test_facts_freed},
 		{"P_Key slots", test_pkey_slots},
 		CU_TEST_INFO_NULL,
 	};

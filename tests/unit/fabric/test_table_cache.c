@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The table cache: what is written is read, and what is damaged is not believed:
- * fabric/table_cache.h. */
+/* The table cache: written tables are read, and damaged tables are refused: fabric/table_cache.h.
+ */
 #include "fabric/table_cache.h"
 
 #include <sys/stat.h>
@@ -93,7 +93,7 @@ static bool mft_comes_back(struct table_cache *cache, const struct node *node, u
 	return same;
 }
 
-/* How many rows of linear tables come back, and of multicast; each must be as it was. */
+/* How many rows of linear tables are read back, and of multicast tables; each must be unchanged. */
 static unsigned mfts_found;
 
 static unsigned read_back(const struct model *model)
@@ -151,7 +151,7 @@ static void there_and_back(struct model *model)
 	CU_ASSERT_EQUAL(read_back(model), SWITCHES);
 	CU_ASSERT_EQUAL(mfts_found, SWITCHES);
 	mft_doubt(roster->switches[5]->sw->mft, 1, none);
-	roster->switches[3]->sw->lft.settled = false; /* it is not known what this one holds */
+	roster->switches[3]->sw->lft.settled = false; /* its content is unknown */
 	write_table_cache(model);
 	CU_ASSERT_EQUAL(read_back(model), SWITCHES - 1);
 	CU_ASSERT_EQUAL(mfts_found, SWITCHES - 1);
@@ -170,10 +170,10 @@ static void put_file(const uint8_t *bytes, size_t size)
 		abort();
 }
 
-/* Rows by hand: GUID, kind, top, bytes, checksum, and the bytes, of which an LFT has whole blocks
- * of 64 and an MFT the numbers of blocks and positions and a cell of 32 masks with its index. They
- * are in files and go to standbys of the same version, so they do not change. The checksums are
- * those of a program of its own in another language. */
+/* Rows by hand: GUID, kind, top, bytes, checksum, and the bytes. An LFT has whole blocks of 64. An
+ * MFT has the numbers of blocks and positions, and a cell of 32 masks with its index. Rows are in
+ * files and go to standbys of the same version, so they do not change. The checksums are from an
+ * independent program in another language. */
 static const char lft_by_hand[] =
 	"0002c90300000001 00000001 00000003 00000040 f3c5139edb738b14 "
 	"ff010203 ffffffffffffffffffffffffffffffffffffffffffffffffffffffff"

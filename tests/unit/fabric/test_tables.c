@@ -48,7 +48,7 @@ static void test_reading(void)
 	lft_unref(lft);
 }
 
-/* Routes drop the rows that they hold; a row that somebody else holds stays. */
+/* Routes release their rows. A row with another reference stays. */
 static void test_references(void)
 {
 	struct routes *routes = routes_new(42, 3, "some");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Views: what they take over, what they copy, and when the parts are let go. */
+/* Views: the references that they take, the parts that they copy, and the release of the parts. */
 #include "tests/unit/fixtures/two_switches.h"
 #include "tests/unit/fixtures/unit.h"
 
@@ -76,7 +76,7 @@ static void test_without_switch(void)
 int main(void)
 {
 	CU_TestInfo tests[] = {
-		{"what is taken over and what copied", test_new},
+		{"references and copies", test_new},
 		{"parts are let go with the last reference", test_parts_are_let_go},
 		{"publishing", test_publish},
 		{"a view without switches", test_without_switch},

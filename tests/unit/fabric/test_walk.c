@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The walk along tables: where it arrives, what it passes, and tables that make no sense. */
+/* The walk along tables: its end, the switches that it passes, and invalid tables. */
 #include "fabric/walk.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static const struct {
 	{24, S2, 3, -ELOOP},			   /* back */
 	{1, S1, 1, -EHOSTUNREACH},		   /* the switch's own LID, sent out */
 	{21, S1, 4, -EHOSTUNREACH},		   /* after a port was unplugged, below */
-	{5, S1, 3, -EHOSTUNREACH},		   /* nobody's LID */
+	{5, S1, 3, -EHOSTUNREACH},		   /* LID of no port */
 };
 
 static void test_bad_tables(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A master and its standbys over pipes, without a fabric: what the one registers the others have,
- * whatever happens to the pipes; resumption, lag, durability, and what is not believed.
+ * A master and its standbys over pipes, without a fabric: replication while pipes fail, resumption,
+ * lag, durability, and refused input.
  */
 // WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/unit/fixtures/replica_bed.h"
@@ -58,14 +58,14 @@ static bool says(const struct manager *manager, const char *of, const char *name
 	return is;
 }
 
-/* All there is, then what comes. */
+/* First the full copy, then the changes. */
 static void test_follows(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
 
 	replica_bed_begin(2, DURABILITY_LOCAL);
 	replica_bed_change(one, 3000);
-	replica_bed_put_lid(two, 0xBAD, 77); /* what a standby had before goes */
+	replica_bed_put_lid(two, 0xBAD, 77); /* dropped: only the master's records count */
 	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT_TRUE(says(one, "standbys", "state", "in sync"));
@@ -88,7 +88,7 @@ static void test_follows(void)
 	replica_bed_end();
 }
 
-/* Where the history is known, only what is missing is sent; a new MASTER begins a new one. */
+/* If the history is known, only the missing changes are sent. A new MASTER begins a new history. */
 static void test_resumes(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -109,8 +109,7 @@ static void test_resumes(void)
 	replica_bed_pass(2 * S);
 	CU_ASSERT_TRUE(same(one, two));
 	CU_ASSERT(pipe_delivered(replica_bed.net) - before < all / 3);
-	/* The same manager, MASTER again: numbers begin anew, and what it has meanwhile is right.
-	 */
+	/* The same manager is MASTER again: numbers start again, and its registry counts. */
 	replica_bed_becomes(one, SM_DISCOVERING);
 	replica_bed_pass(100 * MS);
 	replica_bed_becomes(one, SM_MASTER);
@@ -120,7 +119,7 @@ static void test_resumes(void)
 	replica_bed_end();
 }
 
-/* A journal that is too short for who was away, and a batch that is too long for one turn. */
+/* A journal that is too short for an absent standby, and a batch that is too long for one turn. */
 static void test_left_behind(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -133,7 +132,7 @@ static void test_left_behind(void)
 	pipe_cut(replica_bed.net, false);
 	replica_bed_pass(3 * S);
 	CU_ASSERT_TRUE(same(one, two));
-	for (unsigned i = 0; i < 300; i++) { /* what belongs together, over many turns */
+	for (unsigned i = 0; i < 300; i++) { /* batches over many turns */
 		registry_together(one->registry, true);
 		for (unsigned n = 0; n < 3; n++) {
 			replica_bed_change(one, 30);
@@ -167,7 +166,7 @@ static void wait_for(struct manager *manager, struct waits *waits)
 	registry_wait(manager->registry, &waits->waiter);
 }
 
-/* Whoever is told that something is registered finds it at the standby. */
+/* A registration that is reported durable is at the standby. */
 static void test_durable(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -175,7 +174,7 @@ static void test_durable(void)
 
 	replica_bed_begin(2, DURABILITY_STANDBY);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "local"));
-	wait_for(one, &waits); /* nobody is there yet */
+	wait_for(one, &waits); /* no standby yet */
 	replica_bed_pass(10 * MS);
 	CU_ASSERT_EQUAL(waits.told, 1);
 	replica_bed_pass(2 * S);
@@ -191,7 +190,7 @@ static void test_durable(void)
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(same(one, two));
 
-	/* A disk that takes nothing any more: after a while nobody waits for it. */
+	/* The disk of the standby stalls: after 2 s no change waits for it. */
 	two->holds = true;
 	wait_for(one, &waits);
 	replica_bed_pass(S);
@@ -211,7 +210,7 @@ static void test_durable(void)
 	replica_bed_end();
 }
 
-/* One that comes back in time is waited for; one that does not is not. */
+/* A change waits for a standby that reconnects in time, and not longer. */
 static void test_away(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -237,7 +236,7 @@ static void test_away(void)
 	replica_bed_end();
 }
 
-/* What is acknowledged is on the disks of both standbys, whichever of them is the slow one. */
+/* An acknowledged change is on the disks of both standbys, whichever is slow. */
 static void test_slow_standby(void)
 {
 	for (unsigned slow = 1; slow <= 2; slow++) {
@@ -258,7 +257,7 @@ static void test_slow_standby(void)
 	}
 }
 
-/* Two standbys: what is acknowledged both have. */
+/* Two standbys: both have each acknowledged change. */
 static void test_two_standbys(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1],
@@ -278,7 +277,7 @@ static void test_two_standbys(void)
 	CU_ASSERT_EQUAL(waits.told, 1);
 	CU_ASSERT_TRUE(says(one, "acknowledged_by", NULL, "standby"));
 	CU_ASSERT_TRUE(same(one, two));
-	/* The heir's standby is the other one. */
+	/* The other standby follows the new master. */
 	registry_wait_cancel(&waits.waiter);
 	replica_bed_kill(one);
 	three->holds = false;
@@ -301,7 +300,8 @@ static void some_trouble(void)
 		pipe_reset(replica_bed.net);
 }
 
-/* Cuts, resets and kills at random: what was acknowledged while a standby was in step is there. */
+/* Cuts, resets and kills at random: changes that were acknowledged by a standby in sync are kept.
+ */
 static unsigned play_round(struct manager *master, struct manager *standby)
 {
 	unsigned acknowledged = 0;
@@ -363,7 +363,7 @@ static void test_configuration(void)
 	CU_ASSERT_FALSE(same(one, two));
 	CU_ASSERT_TRUE(says(two, "peers", "why", "lmc = 0"));
 	replica_bed_kill(two);
-	strcpy(two->options.config, "!lmc = 0;\nrouting = [\"updn\"];\n"); /* told, and works */
+	strcpy(two->options.config, "!lmc = 0;\nrouting = [\"updn\"];\n"); /* accepted */
 	replica_bed_start(two);
 	replica_bed_becomes(two, SM_STANDBY);
 	replica_bed_pass(5 * S);
@@ -372,8 +372,8 @@ static void test_configuration(void)
 	replica_bed_end();
 }
 
-/* A master whose store has lost partitions takes them from no standby that has them, until somebody
- * has decided there. */
+/* A master whose store has lost partitions does not replace those of a standby that has them, until
+ * an administrator decides. */
 static void test_lossy_master(void)
 {
 	const struct partition_entry entry = {.p_key = 5, .mtu = 4, .rate = 3, .scope = 2};
@@ -388,7 +388,7 @@ static void test_lossy_master(void)
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_PARTITION), 1);
 	CU_ASSERT_EQUAL(partition_state(two->registry), PARTITIONS_COMPLETE);
 	CU_ASSERT_TRUE(says(two, "peers", "why", "has lost partitions that this standby has"));
-	CU_ASSERT_TRUE(same(one, three)); /* that one had none */
+	CU_ASSERT_TRUE(same(one, three)); /* it had none */
 	partition_state_put(one->registry, PARTITIONS_COMPLETE, NULL, NULL);
 	replica_bed_pass(20 * S);
 	CU_ASSERT_TRUE(same(one, two));
@@ -396,7 +396,7 @@ static void test_lossy_master(void)
 	replica_bed_end();
 }
 
-/* Somebody with the key who is MASTER of nothing. */
+/* A manager with the key that is not the elected MASTER. */
 static void test_false_master(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1],
@@ -411,14 +411,15 @@ static void test_false_master(void)
 	replica_bed.master = 1;
 	replica_bed_pass(20 * S);
 	CU_ASSERT_TRUE(same(one, three));
-	/* The election names another one: that one is followed. */
+	/* The election names the other manager: it is followed. */
 	replica_bed.master = 2;
 	replica_bed_pass(20 * S);
 	CU_ASSERT_TRUE(same(two, three));
 	replica_bed_end();
 }
 
-/* Who sees no fabric follows whoever is MASTER, and nobody who merely looks around. */
+/* A standby that is locked out of the fabric follows any peer that is MASTER. A standby that only
+ * searches follows none. */
 static void test_locked_out(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -491,7 +492,7 @@ static const struct {
 
 enum { LIES = 5 + ARRAY_SIZE(byte_lies) };
 
-/* A table of a switch, as it should be, and a byte behind it. */
+/* A valid table of a switch, and an extra byte. */
 static void lie_of_table(void)
 {
 	struct lft *lft = lft_new(63);
@@ -527,7 +528,7 @@ static void make_lie(unsigned number, uint64_t next)
 	}
 }
 
-/* What a standby sends is refused, and what it said before counts no more. */
+/* A frame of a standby is refused, and its earlier acknowledgements no longer count. */
 static void check_refused(struct manager *one, struct manager *two)
 {
 	json_int_t before = figure(one, "refused", "standbys");
@@ -539,8 +540,8 @@ static void check_refused(struct manager *one, struct manager *two)
 	CU_ASSERT_TRUE(same(one, two));
 }
 
-/* Garbage, a frame that is too long, numbers that lie: the connection ends, and all is asked for
- * anew. Nothing of it gets into the registry. */
+/* Garbage, a frame that is too long, false numbers: the connection ends, and a full copy is
+ * requested. Nothing of it gets into the registry. */
 static void test_lies(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -558,7 +559,7 @@ static void test_lies(void)
 		CU_ASSERT_EQUAL(figure(two, "master", "tables"), 0);
 		CU_ASSERT_EQUAL(figure(two, "refused", "masters"), number + 1);
 	}
-	/* And what a standby says that no standby would. */
+	/* Frames that no standby sends. */
 	replica_bed_pass(5 * S);
 	lie_of_numbers(FRAME_ACK, UINT64_MAX, 0);
 	check_refused(one, two);
@@ -574,7 +575,7 @@ static void test_lies(void)
 	replica_bed_end();
 }
 
-/* A master that the test plays: what it sends, and the last acknowledgement that has come. */
+/* A master that the test plays: its frames, and the last acknowledgement that it received. */
 
 static struct {
 	struct stream *stream;
@@ -655,8 +656,8 @@ static void play_whole(uint64_t number, uint64_t records)
 	play(false);
 }
 
-/* A standby acknowledges nothing while a snapshot is on its way, nor before its disk has it: also
- * not what it had of the same history before. */
+/* A standby acknowledges nothing while a snapshot is under way, nor before its disk has it. The
+ * same holds for its earlier changes of this history. */
 static void test_snapshot_acks(void)
 {
 	struct stream_listener listener = {.accepted = played_accepted};
@@ -701,7 +702,7 @@ static void test_snapshot_acks(void)
 	replica_bed_end();
 }
 
-/* It becomes MASTER while all there is was on its way: what it had counts, whole. */
+/* The standby becomes MASTER during the full copy: its previous records count, complete. */
 static void test_half(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -721,8 +722,9 @@ static void test_half(void)
 	replica_bed_end();
 }
 
-/* Every end of a connection that was followed is told, and no attempt that was none. Who was told
- * good-bye may take over at once; who lost the connection looks first whether there is another. */
+/* The end of a followed connection is reported, but no failed attempt. After an orderly stop of the
+ * master the standby may take over at once. After a lost connection it first searches for another
+ * master. */
 static void test_master_lost(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -748,8 +750,8 @@ static void test_master_lost(void)
 	replica_bed_end();
 }
 
-/* Whoever takes over after a long search has all, if he had it when the master was lost; not if the
- * master went on alone before, or is there again. */
+/* A standby that had all changes when the master was lost still has all after a long search. This
+ * does not hold if the master went on alone before, or has returned. */
 static void test_has_all(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -758,7 +760,7 @@ static void test_has_all(void)
 		replica_bed_begin(2, DURABILITY_STANDBY);
 		replica_bed_change(one, 100);
 		replica_bed_pass(2 * S);
-		replica_bed_becomes(two, SM_STANDBY); /* told again: that is no search */
+		replica_bed_becomes(two, SM_STANDBY); /* again STANDBY: not a search */
 		CU_ASSERT_TRUE(replica_has_all(two->replica));
 		if (alone) {
 			pipe_cut(replica_bed.net, true);
@@ -782,8 +784,8 @@ static void test_has_all(void)
 	replica_bed_end();
 }
 
-/* One whose disk stood still for a while is there again, and is not waited for yet: what it lacks
- * may be acknowledged. */
+/* A standby whose disk had stalled is connected again, but changes do not wait for it yet. So it
+ * may lack acknowledged changes. */
 static void test_has_not_all(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -821,15 +823,15 @@ int main(void)
 		{"two standbys", test_two_standbys},
 		{"cuts and kills", test_random},
 		{"another configuration", test_configuration},
-		{"who is not MASTER", test_false_master},
+		{"not MASTER", test_false_master},
 		{"a master that has lost partitions", test_lossy_master},
 		{"locked out", test_locked_out},
 		{"lies", test_lies},
 		{"acknowledgements of a snapshot", test_snapshot_acks},
 		{"half of it", test_half},
 		{"the master is lost", test_master_lost},
-		{"who has all", test_has_all},
-		{"who has not all", test_has_not_all},
+		{"has all changes", test_has_all},
+		{"lacks changes", test_has_not_all},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The frames of the replica: there and back in pieces of any size, and what is no frame. */
+/* The frames of the replica: encoding, decoding in pieces of any size, and refused frames. */
 #include "ha/wire.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static void test_pieces(void)
 					0);
 		}
 	}
-	/* Who wants no more is given no more. */
+	/* A reader that stops gets no further frame. */
 	make_frame(1);
 	taken = (struct taken){.stops = true};
 	CU_ASSERT_EQUAL(frame_take(&in, out.bytes, out.size, take, NULL), 0);
@@ -101,8 +101,8 @@ static void test_no_frames(void)
 	}
 }
 
-/* The sizes that a body may have, by the description of the frames in ha/wire.h: numbers of
- * eight bytes each, a head of 16 bytes before changes, magic and version before all of HELLO. */
+/* The sizes that a body may have, by the description of the frames in ha/wire.h. Numbers have eight
+ * bytes each, changes follow a head of 16 bytes, and HELLO begins with magic and version. */
 static void test_sizes(void)
 {
 	static const struct {
@@ -343,7 +343,7 @@ static const struct {
 	enum registry_kind kind;
 	const void *record;
 	size_t size;	 /* of record */
-	const char *key; /* what identifies it, and all there is of it where it is dropped */
+	const char *key; /* its key, and the whole content of a drop */
 	const char *rest;
 } by_hand[] = {
 	{REGISTRY_LID, &lid_by_hand, sizeof(lid_by_hand), "0002c90300000001",
@@ -374,7 +374,7 @@ static const struct {
 	 "01020304", "0003 613d31 .477 "},
 };
 
-/* The frame of one change as bytes, of which all are given. */
+/* The complete frame of one change as bytes. */
 static size_t change_by_hand(size_t row, bool drop, uint8_t *bytes, size_t room)
 {
 	uint8_t record[1024];

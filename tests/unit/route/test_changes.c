@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Routing after a fault, beside what was judged before it: tables and reports are those that a look
- * at everything gives. Histories of faults, where cables are cut, swapped and mended by chance,
- * each step beside the one before; and good tables with some entries spoiled.
+ * Routing after a fault with the results from before it: tables and reports equal those of a full
+ * computation. Random histories of cut, swapped and repaired cables are followed step by step. Good
+ * tables get some spoiled entries.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void expect_same_credit(const struct credit_report *a, const struct credi
 	}
 }
 
-/* Each way of each path is onwards in the order that is said to prove it. */
+/* Each step of each path goes forward in the order that should prove it. */
 static bool is_proof(const struct snapshot *snapshot, const struct routes *routes)
 {
 	for (uint32_t s = 0; s < snapshot->num_switches; s++) {
@@ -168,7 +168,7 @@ static void test_histories(void)
 		for (size_t i = 0; i < ARRAY_SIZE(specs); i++)
 			if (e > 0 || i < 3) /* a ring is no fat tree */
 				carried += follow(specs[i], engines[e], STEPS);
-		/* An engine that promises nothing is not asked for a proof. */
+		/* Only engines that promise freedom from credit loops must prove it. */
 		CU_ASSERT_EQUAL(carried > STEPS, route_engine_find(engines[e])->acyclic);
 	}
 }
@@ -184,8 +184,8 @@ static struct routes *copy_of(const struct snapshot *snapshot, const struct rout
 	return routes;
 }
 
-/* Any tables on any fabric with the same switches, beside good ones: 1 where a packet does not
- * arrive, and 2 where links wait in a circle. */
+/* Any tables on any fabric with the same switches, compared with good tables. 1 if a packet does
+ * not arrive, plus 2 for a credit loop. */
 static unsigned judge_both_ways(const struct snapshot *snapshot, struct routes *routes,
 				const struct route_judged *before)
 {
@@ -200,7 +200,7 @@ static unsigned judge_both_ways(const struct snapshot *snapshot, struct routes *
 	expect_same_credit(&proved, &all);
 	CU_ASSERT_EQUAL(!routes->order, all.loops > 0);
 	CU_ASSERT(!routes->order || is_proof(snapshot, routes));
-	/* As a chain asks after its engine. */
+	/* As a chain does after its engine. */
 	credit_prove(snapshot, routes, before, NULL, &proved);
 	expect_same_credit(&proved, &all);
 	return (whole.unreached + whole.looping > 0) + 2u * (all.loops > 0);
@@ -243,7 +243,7 @@ static void test_spoiled(void)
 		CU_ASSERT(found[i] > ROUNDS / 50);
 }
 
-/* What is not comparable, and what is too much. */
+/* Snapshots that cannot be compared, and too many changes. */
 static void test_limits(void)
 {
 	struct snapshot *a = snapshot_from_spec(specs[0], 0), *b = snapshot_from_spec(specs[1], 0);
@@ -272,7 +272,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"histories of faults", test_histories},
 		{"spoiled entries", test_spoiled},
-		{"what cannot be compared", test_limits},
+		{"snapshots that cannot be compared", test_limits},
 		CU_TEST_INFO_NULL,
 	};
 

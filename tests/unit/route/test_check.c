@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The checker and the chain of engines. Good tables are made here: on a ring everything goes one
- * way round. Then they are spoiled, one entry at a time, and the counts of what goes wrong are
- * known beforehand. The program links the chain without the real minhop: the one here does as it is
- * told.
+ * The checker and the chain of engines. Good tables for a ring lead one way round. Then they are
+ * spoiled, one entry at a time, with known counts of faults. The program has its own minhop in
+ * place of the real engine.
  */
 #include <errno.h>
 #include <string.h>
@@ -71,8 +70,8 @@ static void test_good(void)
 	snapshot_unref(ring);
 }
 
-/* What can be wrong with the entry of switch 3 for a host of switch 5. Those before it come through
- * switch 3, but for switch 4, which is nearer, and 5 itself. */
+/* Faults in the entry of switch 3 for a host of switch 5. Packets of all other switches pass switch
+ * 3, except those of switch 4, which is nearer, and of 5 itself. */
 static void test_spoiled(void)
 {
 	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
@@ -122,8 +121,8 @@ static void test_no_row(void)
 	lft_unref(routes->lft[0]);
 	routes->lft[0] = NULL;
 	route_check(ring, routes, NULL, NULL, &report);
-	/* Of the (switch, destination) pairs on a ring of 6, those whose way passes or ends at 0:
-	 * for a destination d other than 0 all from d + 1 to 6; for 0 itself all 6. */
+	/* Of the (switch, destination) pairs on a ring of 6, those whose path passes or ends at 0.
+	 * For a destination d other than 0 these are all from d + 1 to 6, for 0 itself all 6. */
 	CU_ASSERT_EQUAL(report.unreached, (5 + 4 + 3 + 2 + 1 + 6) * (HOSTS + 1));
 	CU_ASSERT_EQUAL(report.looping, 0);
 	CU_ASSERT_EQUAL(report.unreached_example.sw, 0);
@@ -132,8 +131,8 @@ static void test_no_row(void)
 	snapshot_unref(ring);
 }
 
-/* Cut twice, a ring is two islands. Who cannot be reached is told apart from who is not; a circle
- * is a fault also where there is nothing to reach. */
+/* Cut twice, a ring is two islands. Unreachable destinations are counted apart from missed
+ * destinations. A loop is a fault even if the destination is unreachable. */
 static void test_islands(void)
 {
 	struct snapshot *ring = snapshot_from_spec(ring_spec, 0);
@@ -188,7 +187,7 @@ static void test_workers(void)
 	snapshot_unref(ring);
 }
 
-/* Beside what was judged, a report is the one that a whole look gives. How many pairs it misses. */
+/* A report with the earlier results equals a full report. Returns how many pairs are missed. */
 static uint64_t missed_beside(const struct route_judged *before, const struct snapshot *ring,
 			      const struct routes *routes)
 {
@@ -288,7 +287,7 @@ static void test_beside(void)
 	snapshot_unref(ring);
 }
 
-/* What the engine does in each attempt of a chain. */
+/* The result of the engine in each attempt of a chain. */
 enum deed { REFUSE, LOOP, MISS_ONE, MISS_TWO, DO_WELL };
 
 static const enum deed *deeds;
@@ -398,7 +397,7 @@ static void test_chain_bounds(void)
 	snapshot_unref(ring);
 }
 
-/* No engine is asked when a switch cannot hold the tables. */
+/* No engine runs if a switch cannot hold the tables. */
 static void test_table_too_small(void)
 {
 	static const char *const names[] = {"minhop"};
@@ -423,7 +422,7 @@ static void test_table_too_small(void)
 	snapshot_unref(ring);
 }
 
-/* Where 2^LMC LIDs a port are more than there are, the sum is shown before any engine is asked. */
+/* If 2^LMC LIDs for each port are too many, the sum is reported before any engine runs. */
 static void test_lids_do_not_suffice(void)
 {
 	static const char *const names[] = {"minhop"};

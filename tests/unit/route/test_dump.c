@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Dumps in OpenSM's form: that what is written of tables is read again as the same, how many hops
- * it tells, also where a table leads nowhere or round and round, and what a link's line says. Two
- * leaves, 0 and 1, with two hosts each, and two spines, 2 and 3.
+ * Dumps in OpenSM's form: reading a dump gives the same tables. The tests cover the hops, also if a
+ * table leads nowhere or into a loop, and the line of a link. Two leaves, 0 and 1, with two hosts
+ * each, and two spines, 2 and 3.
  */
 #include "route/dump.h"
 
@@ -37,7 +37,7 @@ static void end(void)
 	snapshot_unref(snapshot);
 }
 
-/* In the place of what was in text. */
+/* Replaces the text. */
 static FILE *begin_text(void)
 {
 	free(text);
@@ -60,8 +60,8 @@ static void dump_links(uint32_t sw)
 	fclose(out);
 }
 
-/* What a switch's line of a LID tells; -1: there is no such line. */
-static int hops_told(uint32_t sw, lid_t lid)
+/* The hops in a switch's line of a LID; -1: there is no such line. */
+static int hops_dumped(uint32_t sw, lid_t lid)
 {
 	char head[64], line[16];
 	unsigned hops = 0;
@@ -97,7 +97,7 @@ static void test_tables(void)
 
 			CU_ASSERT_FATAL(lid < tables[s].lids);
 			CU_ASSERT_EQUAL(tables[s].port[lid], lft_port(routes->lft[s], (lid_t)lid));
-			CU_ASSERT_EQUAL(hops_told(s, (lid_t)lid),
+			CU_ASSERT_EQUAL(hops_dumped(s, (lid_t)lid),
 					hops_between(s, home) + (owner.end >= 0));
 		}
 	}
@@ -113,20 +113,20 @@ static void test_bad_tables(void)
 	routes->lft[1]->port[2] = LFT_NO_PORT;
 	routes->lft[1]->port[1] = 4; /* to spine 3 */
 	routes->lft[0]->port[1] = 3; /* to a spine, which sends it back */
-	routes->lft[3]->port[1] = 0; /* to itself, who has another LID */
+	routes->lft[3]->port[1] = 0; /* to itself, with another LID */
 	dump();
-	CU_ASSERT_EQUAL(hops_told(1, 2), -1);
+	CU_ASSERT_EQUAL(hops_dumped(1, 2), -1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n0x0002 : UNREACHABLE\n"));
-	CU_ASSERT_EQUAL(hops_told(1, 1), 0);
-	CU_ASSERT_EQUAL(hops_told(0, 1), 0);
-	CU_ASSERT_EQUAL(hops_told(2, 1), 0);
-	CU_ASSERT_EQUAL(hops_told(3, 1), 0);
+	CU_ASSERT_EQUAL(hops_dumped(1, 1), 0);
+	CU_ASSERT_EQUAL(hops_dumped(0, 1), 0);
+	CU_ASSERT_EQUAL(hops_dumped(2, 1), 0);
+	CU_ASSERT_EQUAL(hops_dumped(3, 1), 0);
 	routes->lft[0]->port[1] = 2; /* another host */
 	dump();
-	CU_ASSERT_EQUAL(hops_told(0, 1), 0);
+	CU_ASSERT_EQUAL(hops_dumped(0, 1), 0);
 	routes->lft[0]->port[1] = 200; /* no port of it */
 	dump();
-	CU_ASSERT_EQUAL(hops_told(0, 1), 0);
+	CU_ASSERT_EQUAL(hops_dumped(0, 1), 0);
 	end();
 }
 
@@ -168,7 +168,8 @@ static struct node_facts *make_facts(const char *description)
 	return facts;
 }
 
-/* Leaf 0: both directions of its hosts' links, one of those to spines, which tell the other. */
+/* Leaf 0: both directions of its hosts' links, one direction of its links to spines, which have the
+ * other. */
 static void test_links(void)
 {
 	static const char *const near[] = {

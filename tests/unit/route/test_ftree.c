@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engines of trees, ftree, updn and dnup, on trees whole and broken and on what is none: all is
- * reached, no links wait in a circle, whole trees run every shift with one flow a link, a fault
- * moves few entries and its end moves them back. The judges (checkers, quality) have tests of their
- * own.
+ * The tree engines ftree, updn and dnup on whole trees, broken trees and other topologies. All
+ * destinations are reached, without credit loops. Whole trees run every shift with one flow for
+ * each link. A fault moves few entries and its end moves them back. The judges (checkers, quality)
+ * have tests of their own.
  */
 #include <errno.h>
 #include <string.h>
@@ -51,8 +51,9 @@ static uint64_t changed_entries(const struct snapshot *snapshot, const struct ro
 	return churn.entries;
 }
 
-/* No loop of either kind, every host reached from every other one; the same for any number of
- * workers. Returns how many pairs of switch and LID are not reached though links connect them. */
+/* No loop of either kind, every host reached from every other host, and the same result for any
+ * number of workers. Returns how many pairs of switch and LID are not reached though links connect
+ * them. */
 static uint64_t check_hosts(const struct snapshot *snapshot, const char *name)
 {
 	struct routes *routes = compute(snapshot, name), *other;
@@ -152,9 +153,9 @@ static void test_parallel_and_narrow(void)
 	}
 }
 
-/* Broken before anybody saw them whole. Where a leaf has no path up and down to some switch, the
- * way leads over another leaf, and still no links wait in a circle; with much broken there may be
- * no such way to some switches, for one fabric in eight here. */
+/* Trees that were broken from the start. If a leaf has no path up and down to a switch, the path
+ * leads over another leaf, still without credit loops. With many faults some switches may have no
+ * such path, in one fabric of eight here. */
 static void test_broken_trees(void)
 {
 	static const struct {
@@ -189,7 +190,7 @@ static void test_broken_trees(void)
 	}
 }
 
-/* Any graph: updn and dnup take it, ftree says that it is no tree. */
+/* Any graph: updn and dnup route it, ftree reports that it is no tree. */
 static void test_no_trees(void)
 {
 	static const char *const specs[] = {
@@ -211,7 +212,7 @@ static void test_no_trees(void)
 	}
 }
 
-/* Where ftree refuses, the chain goes on, and says so. */
+/* If ftree refuses, the chain tries the next engine, and reports it. */
 static void test_in_chain(void)
 {
 	static const char *const names[] = {"ftree", "updn", "minhop"};
@@ -228,7 +229,7 @@ static void test_in_chain(void)
 	snapshot_unref(snapshot);
 }
 
-/* The first port of a switch that leads to another one. */
+/* The first port of a switch that leads to another switch. */
 static uint8_t first_uplink(const struct snapshot *snapshot, uint32_t sw)
 {
 	for (unsigned p = 1; p <= snapshot->switches[sw].num_ports; p++)
@@ -237,9 +238,8 @@ static uint8_t first_uplink(const struct snapshot *snapshot, uint32_t sw)
 	abort();
 }
 
-/* A link of a leaf, then one of a middle switch: few entries change, also where the leaf is the one
- * that detours lead over; and the snapshot after the repair, by whom nothing was forgotten, has the
- * tables from before. */
+/* A link of a leaf, then a link of a middle switch: few entries change, also if detours lead over
+ * this leaf. The snapshot after the repair, with nothing forgotten, has the earlier tables. */
 static void test_slots_are_kept(void)
 {
 	static const char spec[] = "fattree:radix=12,levels=3";
@@ -265,7 +265,7 @@ static void test_slots_are_kept(void)
 	snapshot_unref(whole);
 }
 
-/* A host that goes changes nothing while its LIDs are kept, whatever engine it is. */
+/* A lost host changes nothing while its LIDs are kept, with any engine. */
 static void test_kept_lids(void)
 {
 	static const char *const names[] = {"ftree", "updn", "dnup"};
@@ -285,7 +285,7 @@ static void test_kept_lids(void)
 	}
 }
 
-/* The spine that went is remembered by those that it was cabled to: what went by others stays. */
+/* The neighbours of a lost spine remember it: paths over other spines stay. */
 static void test_lost_spine(void)
 {
 	struct net *net = net_tree2(6, 6, 6, 1);
@@ -317,8 +317,8 @@ static void test_lost_spine(void)
 	net_free(net);
 }
 
-/* What leads to one leaf has one slot at a switch above it, and LIDs that are neighbours: the
- * switches below a lost spine write few blocks, all others the one with its LID. */
+/* The LIDs of one leaf have one slot at a switch above it, and are consecutive. So the switches
+ * below a lost spine write few blocks, and all other switches only the block with its LID. */
 static void test_lost_core(void)
 {
 	static const char spec[] = "fattree:radix=24,levels=3"; /* 24 switches below each spine */
@@ -504,7 +504,7 @@ int main(void)
 		{"cables remembered by one end", test_remembered_by_one_end},
 		{"parallel cables, few spines", test_parallel_and_narrow},
 		{"broken trees", test_broken_trees},
-		{"what is no tree", test_no_trees},
+		{"no tree", test_no_trees},
 		{"in the chain", test_in_chain},
 		{"slots are kept", test_slots_are_kept},
 		{"LIDs that are kept", test_kept_lids},

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Tables and their quality for topologies and engines, against what tests/golden/routes.golden says
- * they are: a digest of all tables, and figures. It shows that one worker and several compute the
- * same, and a change that touches routes without meaning to. One that means to writes the file anew
- * (test_golden --write), and its figures say whether it was for the better. A judge that shares no
- * code with route/ computes the figures of the file a second time (tests/walk/figures.h).
+ * Tables and their quality for topologies and engines, compared with tests/golden/routes.golden: a
+ * digest of all tables, and figures. The test shows that one worker and several compute the same,
+ * and finds unintended changes of routes. An intended change writes the file again (test_golden
+ * --write), and its figures show whether it is better. A judge that shares no code with route/
+ * computes the figures of the file a second time (tests/walk/figures.h).
  */
 // WITH: tests/walk/fabric.o tests/walk/figures.o
 #include <inttypes.h>

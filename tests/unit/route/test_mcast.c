@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast trees (route/mcast.h) on many fabrics: a packet from any member, and from who only
- * sends, reaches each receiver once and nobody else, and no switch twice; trees climb and descend
- * where heights count; roots are spread and stay; what joins and leaves changes its own branch
- * only. Packets are followed through the masks here, by code that knows no tree.
+ * Multicast trees (route/mcast.h) on many fabrics. A packet from a member or a send-only member
+ * reaches each receiver once, no other host, and no switch twice. Trees go up and then down where
+ * ranks count. Roots are spread and stay. A joining or leaving member changes its own branch only.
+ * Packets are followed through the masks here, by code that knows no tree.
  */
 #include <string.h>
 
@@ -275,7 +275,7 @@ static void test_spread(void)
 	bed_end(&bed);
 }
 
-/* A root that is gone is replaced; one that serves stays although another would be chosen now. */
+/* A lost root is replaced. A root that serves stays, even if another would be chosen now. */
 static void test_root_lost(void)
 {
 	struct mcast_member members[MEMBERS_MAX];
@@ -303,7 +303,7 @@ static void test_root_lost(void)
 	bed_end(&bed);
 }
 
-/* Two islands: the tree serves the one with more members, and the others are named. */
+/* Two islands: the tree serves the island with more members, and the other members are named. */
 static void test_islands(void)
 {
 	struct mcast_member members[4];
@@ -330,7 +330,7 @@ static void test_islands(void)
 	bed_end(&bed);
 }
 
-/* Tables that a manager finds after a restart say which root the group had. */
+/* Tables that a manager finds after a restart show which root the group had. */
 static void test_root_is_found_again(void)
 {
 	struct mcast_member members[MEMBERS_MAX];

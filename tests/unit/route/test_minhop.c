@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The engine minhop on many topologies: everything is reached, by shortest paths (distances are
- * computed here in another way), with links evenly loaded where the topology allows it, alike for
- * any number of workers, and with paths that stay when something elsewhere breaks.
+ * The engine minhop on many topologies. All destinations are reached by shortest paths; distances
+ * are computed here in another way. Links are evenly loaded where the topology allows it. Any
+ * number of workers gives the same result, and paths stay when a distant link breaks.
  */
 #include <string.h>
 
@@ -233,8 +233,8 @@ static unsigned worst_load(const struct snapshot *snapshot)
 	return sum ? (unsigned)(most * 100 * links / sum) : 0;
 }
 
-/* In complete trees each link of a level and direction carries the same; what exceeds 100 there
- * comes from levels that differ. */
+/* In complete trees all links of a level and direction carry the same. Values above 100 there come
+ * from different levels. */
 static void test_balance(void)
 {
 	static const struct {

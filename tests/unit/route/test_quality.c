@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The judges of tables: credit loops, all-to-all, permutations, length, churn. On a ring of six
- * switches whose tables go one way round, every figure can be told beforehand; on trees made by the
- * engines some can.
+ * switches whose tables go one way round, every figure is known in advance. On trees of the engines
+ * some figures are.
  */
 #include <string.h>
 
@@ -24,8 +24,8 @@ static uint8_t ring_port(const struct snapshot *ring, uint32_t s, uint32_t dista
 	abort();
 }
 
-/* Everything goes one way round, but over the link from the last switch to the first only when that
- * is not cut; then back to where it came from, by the other side. */
+/* All packets go one way round. With `cut`, none takes the link from the last switch to the first:
+ * packets to earlier switches go back. */
 static struct routes *ring_routes(const struct snapshot *ring, bool cut)
 {
 	struct routes *routes = routes_new(1, RING, "ring");
@@ -101,8 +101,9 @@ static void test_credit_by_vl(void)
 	snapshot_unref(ring);
 }
 
-/* Each link carries, of the hosts k switches before its end, what goes k and more: 2 * 2 hosts
- * times 5 + 4 + 3 + 2 + 1 pairs of switches; all send, and 10 hosts receive, over each. */
+/* Each link carries, of the hosts k switches before its end, the packets that go k links or more.
+ * These are 2 * 2 hosts times 5 + 4 + 3 + 2 + 1 pairs of switches. All hosts send, and 10 receive,
+ * over each. */
 static void test_all_to_all(void)
 {
 	struct snapshot *ring = make_ring();

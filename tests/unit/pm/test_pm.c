@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Sweeps over the counters of a switch with three hosts, whose agents are played here: what is
- * asked, how much at a time, what follows from refusals, silence, redirections and nonsense, what
- * is reset, and what becomes of ports that come and go. pm/sweep.c, reader.c, agent.c, survey.c.
+ * Sweeps over the counters of a switch with three hosts, whose agents the test plays. The tests
+ * cover the requests and how many are under way, refusals, silence, redirections, invalid values,
+ * resets, and ports that appear and disappear. pm/sweep.c, reader.c, agent.c, survey.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -40,11 +40,11 @@ struct bed {
 	struct event_hub hub;
 	struct view *view;
 	struct pm *pm;
-	struct fake fake[STAR_HOSTS + 2]; /* by LID; 0: who answers in another's place */
+	struct fake fake[STAR_HOSTS + 2]; /* by LID; 0: the target of a redirection */
 	struct loop_deferred player;
 	size_t played;
 	unsigned most;	/* requests under way at a time */
-	size_t stop_at; /* so many requests, and the manager is MASTER no more; 0: never */
+	size_t stop_at; /* after so many requests not MASTER; 0: never */
 	uint32_t set_select;
 };
 
@@ -149,7 +149,7 @@ static void play(size_t n)
 	wire_receive(&bed.wire, answer, MAD_SIZE);
 }
 
-/* Answers what has been sent since; ends the loop with the sweep. */
+/* Answers the new requests; ends the loop with the sweep. */
 static void player(void *arg)
 {
 	size_t count = bed.wire.count;
@@ -252,13 +252,13 @@ static void test_all(void)
 	CU_ASSERT_EQUAL(bed.most, AGENTS); /* each has one */
 	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_SYMBOL), 5);
 	CU_ASSERT_EQUAL(host_port(2)->traffic[TRAFFIC_XMIT_DATA], UINT64_C(1) << 40);
-	/* What agents can is known now. */
+	/* The functions of the agents are known now. */
 	CU_ASSERT_EQUAL(sweep()->counts.requests, 2 * PORTS);
 	CU_ASSERT_EQUAL(figures->number, 2);
 	end();
 }
 
-/* The window bounds what is under way in all. */
+/* The window bounds all requests under way. */
 static void test_window(void)
 {
 	const struct pm_options narrow = {.window = 2};
@@ -273,7 +273,7 @@ static void test_window(void)
 	bed.fake[SW_LID].silent = false;
 	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
 	CU_ASSERT_EQUAL(bed.pm->last.silent, 0);
-	CU_ASSERT_EQUAL(bed.fake[SW_LID].infos, 2); /* it was asked anew */
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].infos, 2); /* queried again */
 	end();
 }
 
@@ -329,7 +329,7 @@ static void test_narrow_port(void)
 		CU_ASSERT_EQUAL(switch_port(1)->traffic[TRAFFIC_RCV_DATA], 8);
 		CU_ASSERT_EQUAL(pm_total(switch_port(1), ERROR_LINK_DOWNED), 5);
 		CU_ASSERT_EQUAL(switch_port(2)->traffic[TRAFFIC_RCV_DATA], UINT64_C(1) << 40);
-		/* What was learned of it is forgotten with its agent's silence. */
+		/* Its learned properties are forgotten with the silence of the agent. */
 		bed.fake[SW_LID].silent = true;
 		CU_ASSERT_EQUAL(sweep()->silent, 1);
 		bed.fake[SW_LID].silent = false;
@@ -341,8 +341,9 @@ static void test_narrow_port(void)
 	}
 }
 
-/* An agent that has errors in PortCountersExtended, too, is asked for nothing else, and nothing of
- * it is reset. One that only says so is asked for PortCounters, of the same port already. */
+/* An agent with errors in PortCountersExtended is queried for nothing else, and none of its
+ * counters is reset. An agent that only claims to have them is queried for PortCounters, from the
+ * same port on. */
 static void test_extended_errors(void)
 {
 	begin();
@@ -381,7 +382,7 @@ static void test_reset(void)
 	begin();
 	bed.fake[SW_LID].few[1].link_downed = 200;
 	bed.fake[SW_LID].few[1].xmit_wait = UINT32_MAX;
-	bed.fake[SW_LID].few[1].xmit_data = UINT32_MAX; /* nobody cares: it has 64 bits, too */
+	bed.fake[SW_LID].few[1].xmit_data = UINT32_MAX; /* ignored: it has 64 bits, too */
 	sweep();
 	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 1);
 	CU_ASSERT_EQUAL(bed.set_select, 1u << ERROR_LINK_DOWNED | 1u << SELECT_XMIT_WAIT);
@@ -390,14 +391,14 @@ static void test_reset(void)
 	sweep();
 	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 1);
 	CU_ASSERT_EQUAL(pm_total(switch_port(1), ERROR_LINK_DOWNED), 203);
-	/* A device that keeps them is told once. */
+	/* A device that keeps its counters gets the Set() once. */
 	bed.fake[SW_LID].keeps_all = true;
 	bed.fake[SW_LID].few[2].rcv_errors = UINT16_MAX;
 	for (int i = 0; i < 3; i++)
 		sweep();
 	CU_ASSERT_EQUAL(bed.fake[SW_LID].sets, 2);
 	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_RCV), UINT16_MAX);
-	/* And nobody is, where the administrator does not want it. */
+	/* If the administrator forbids resets, no device gets a Set(). */
 	bed.fake[SW_LID].keeps_all = false;
 	bed.fake[SW_LID].few[3].rcv_errors = UINT16_MAX;
 	pm_set_options(bed.pm, &never);
@@ -423,7 +424,7 @@ static void give_pkeys(void)
 	bed.view->topology->ends[0].facts->port[1].pkeys = keys;
 }
 
-/* By what ClassPortInfo says, or by the status of any answer. */
+/* By ClassPortInfo, or by the status of any answer. */
 static void test_redirect(void)
 {
 	for (int by_status = 0; by_status < 2; by_status++) {
@@ -435,8 +436,9 @@ static void test_redirect(void)
 		CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
 		CU_ASSERT_EQUAL(bed.pm->last.counts.redirected, 1);
 		CU_ASSERT_EQUAL(pm_total(switch_port(3), ERROR_SYMBOL), 4);
-		CU_ASSERT_EQUAL(bed.fake[0].infos, 1); /* who answers was asked what he can */
-		/* The other one goes away: next time the first is asked again. */
+		CU_ASSERT_EQUAL(bed.fake[0].infos, 1); /* its ClassPortInfo was read */
+		/* The target of the redirection goes silent: next time the first agent is queried
+		 * again. */
 		bed.fake[0].silent = true;
 		sweep();
 		CU_ASSERT_EQUAL(bed.pm->last.silent, 1);
@@ -453,7 +455,7 @@ static void test_bad_redirect(void)
 		{.lid = 0xC000, .qp = 1, .p_key = 0xFFFF}, /* a group */
 		{.lid = 0xFFFF, .qp = 1, .p_key = 0xFFFF}, {.lid = 5, .qp = 0, .p_key = 0xFFFF},
 		{.lid = 5, .qp = 1, .p_key = 0x1234}, /* we have no such key */
-		{.lid = 0, .qp = 1, .p_key = 0xFFFF}, /* a GID that nobody has */
+		{.lid = 0, .qp = 1, .p_key = 0xFFFF}, /* a GID of no port */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -494,7 +496,7 @@ static void test_cancel(void)
 	end();
 }
 
-/* Who is MASTER no more sends nothing more, and late answers are nobody's. */
+/* A manager that is no longer MASTER sends no more requests. Late answers match no request. */
 static void test_not_master(void)
 {
 	begin();
@@ -509,7 +511,7 @@ static void test_not_master(void)
 	end();
 }
 
-/* Ports that stay keep what is known of them; those that went are forgotten. */
+/* Ports that stay keep their data; lost ports are forgotten. */
 static void test_changes(void)
 {
 	struct snap_end *ends;
@@ -598,7 +600,7 @@ int main(void)
 		{"redirection to nowhere", test_bad_redirect},
 		{"a sweep that is given up", test_cancel},
 		{"not MASTER", test_not_master},
-		{"ports come and go", test_changes},
+		{"ports appear and disappear", test_changes},
 		{"the highest rates", test_top},
 		{"survey", test_survey},
 		CU_TEST_INFO_NULL,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What becomes of a port's counters from read to read: rises, resets by whomever, counters that are
- * full, a device that starts anew, one that says nonsense. pm/count.h.
+ * The counters of a port from read to read: rises, resets by others, full counters, a restarted
+ * device, and invalid values. pm/count.h.
  */
 #include "pm/count.h"
 
@@ -53,7 +53,7 @@ static void take_wide_errors(unsigned at_s, uint64_t symbol_errors, uint64_t wai
 	pm_take_extended(&port, &counters, &taking, &news);
 }
 
-/* The first read says what there is, not that it rose just now. */
+/* The first read gives the current value, and no rise. */
 static void test_first(void)
 {
 	begin();
@@ -78,7 +78,7 @@ static void test_rates(void)
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_XMIT_DATA], 1000);
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_RCV_PKTS], 2);
 	CU_ASSERT_EQUAL(port.wait_rate, 5);
-	/* Two reads at one moment tell no rate: the one before stays. */
+	/* Two reads at the same time give no rate: the previous rate stays. */
 	take(14, (struct port_counters){.xmit_data = 5001, .rcv_pkts = 58, .xmit_wait = 25});
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_XMIT_DATA], 1000);
 	take(15, (struct port_counters){.xmit_data = 5001, .rcv_pkts = 58, .xmit_wait = 25});
@@ -88,7 +88,8 @@ static void test_rates(void)
 	CU_ASSERT_EQUAL(pm_total(&port, SELECT_XMIT_WAIT), 25);
 }
 
-/* Somebody else's reset, or a device that was switched off and on: what was there is kept. */
+/* A reset by another program, or a device that was switched off and on: the earlier count is kept.
+ */
 static void test_reset_by_others(void)
 {
 	begin();
@@ -97,7 +98,7 @@ static void test_reset_by_others(void)
 	CU_ASSERT_EQUAL(pm_total(&port, ERROR_SYMBOL), 42);
 	CU_ASSERT_EQUAL(news.gained[ERROR_SYMBOL], 2);
 	CU_ASSERT_EQUAL(pm_total(&port, ERROR_LINK_DOWNED), 3);
-	CU_ASSERT(port.rate[TRAFFIC_XMIT_DATA] < 0); /* who knows when it was reset */
+	CU_ASSERT(port.rate[TRAFFIC_XMIT_DATA] < 0); /* the time of the reset is unknown */
 	take(30, (struct port_counters){.symbol_errors = 2, .link_downed = 3, .xmit_data = 70});
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_XMIT_DATA], 1);
 	CU_ASSERT_EQUAL(port.rose, 0);
@@ -126,7 +127,7 @@ static void test_half(void)
 	}
 }
 
-/* What a reset did is seen by the read that follows it. */
+/* The next read shows the effect of a reset. */
 static void test_reset(void)
 {
 	const struct pm_taking after = {.was_reset = BIT(ERROR_LOCAL_LINK_INTEGRITY)};
@@ -153,7 +154,7 @@ static void test_reset(void)
 	CU_ASSERT_EQUAL(news.reset, BIT(ERROR_LOCAL_LINK_INTEGRITY));
 }
 
-/* 32-bit data counters stay at their end: that tells no rate. */
+/* 32-bit data counters stay at their maximum: there is no rate. */
 static void test_full(void)
 {
 	begin();
@@ -187,8 +188,8 @@ static void test_extended(void)
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_XMIT_DATA], 50);
 }
 
-/* Errors of 64 bits: nothing is full or to be reset where the small ones would be, all else goes as
- * with them, and neither kind is a base for the other. */
+/* Errors of 64 bits: no counter is full or reset at the limits of the small counters. All else is
+ * the same, and neither kind is a base for the other. */
 static void test_extended_errors(void)
 {
 	static const uint64_t large = UINT64_C(1) << 33;
@@ -206,13 +207,13 @@ static void test_extended_errors(void)
 	CU_ASSERT_FALSE(pm_is_full(&port, ERROR_SYMBOL));
 	take_wide_errors(30, large + 19, large);
 	CU_ASSERT_EQUAL(news.over, BIT(ERROR_SYMBOL));
-	/* Somebody has reset it to what is the small one's largest. */
+	/* Another program has reset it to the maximum of the small counter. */
 	take_wide_errors(40, UINT16_MAX, 0);
 	CU_ASSERT_EQUAL(pm_total(&port, ERROR_SYMBOL), large + 19 + UINT16_MAX);
 	CU_ASSERT_FALSE(pm_is_full(&port, ERROR_SYMBOL));
 	take_wide_errors(50, UINT64_MAX, 0);
 	CU_ASSERT(pm_is_full(&port, ERROR_SYMBOL));
-	/* The device lost them: what the small ones say did not rise just now. */
+	/* The device lost them: the values of the small counters are no rise. */
 	take(60, (struct port_counters){.symbol_errors = 50});
 	CU_ASSERT_EQUAL(pm_total(&port, ERROR_SYMBOL), 50);
 	CU_ASSERT_EQUAL(port.rose, 0);
@@ -221,7 +222,7 @@ static void test_extended_errors(void)
 	CU_ASSERT_EQUAL(news.reset, BIT(ERROR_SYMBOL));
 }
 
-/* More than any link carries: whatever it is, it is no rate. */
+/* A value beyond the capacity of any link gives no rate. */
 static void test_nonsense(void)
 {
 	begin();
@@ -238,7 +239,7 @@ static void test_nonsense(void)
 	CU_ASSERT(port.rate[TRAFFIC_XMIT_DATA] < 0);
 }
 
-/* Told when a counter begins to rise too fast, not each time that it still does. */
+/* Reported when a counter begins to rise too fast, not while it continues. */
 static void test_thresholds(void)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What perf commands tell of ports and links: rates and how full a link is, of the busier
- * direction; what is not known is null; which counters rose or are full; where a cable leads. Two
- * leaves, 0 and 1, with two hosts each, and two spines.
+ * Rows of perf commands about ports and links: rates and load, of the busier direction; null for
+ * unknown values; counters that rose or are full; the peer of a port. Two leaves, 0 and 1, with two
+ * hosts each, and two spines.
  */
 #include "pm/rows.h"
 
@@ -56,7 +56,8 @@ static void end(void)
 	snapshot_unref(view.topology);
 }
 
-/* What was written, without its end where it is members of an object; a new reference. */
+/* Parses the output. Adds the end if the output is members of an object. Returns a new reference.
+ */
 static json_t *parsed(struct buffer *out, bool is_members)
 {
 	json_t *value;
@@ -175,7 +176,7 @@ static void test_errors(void)
 	json_decref(row);
 }
 
-/* "description port" of what a port leads to; empty: nothing is known of it. */
+/* Expects this "description port" of the peer; empty: unknown. */
 static void expect_peer(struct pm_agent *agent, uint8_t num, const struct view *seen,
 			const char *wanted)
 {

@@ -147,7 +147,7 @@ static size_t answer_size(const uint8_t *mad, size_t size)
 	return size >= MAD && wanted ? wanted : size;
 }
 
-/* The byte at a place of every answer beyond what was asked. */
+/* The byte at an index of every answer that is longer than the request. */
 static uint8_t filling(size_t i)
 {
 	return i * 7 + (i >> 8);
@@ -217,7 +217,7 @@ static uint32_t take_long(uint32_t id, int file)
 		abort();
 	pthread_mutex_lock(&ends_lock);
 	if (ends[id]) {
-		echo_all(ends[id]); /* what was written before */
+		echo_all(ends[id]); /* the earlier writes */
 		echo(ends[id], umad, got);
 	}
 	pthread_mutex_unlock(&ends_lock);
@@ -353,7 +353,7 @@ static int open_umad(int flags)
 	return fd;
 }
 
-/* An agent of class 3: number 0 of a device, with RMPP by the kernel unless told otherwise. */
+/* An agent of class 3: number 0 of a device, by default with RMPP in the kernel. */
 static int add_agent(int fd, uint8_t rmpp_version, uint32_t flags)
 {
 	struct ib_user_mad_reg_req2 request = {.qpn = 1,
@@ -503,7 +503,8 @@ static void test_foreign_paths(void)
 	CU_ASSERT(open("/dev/infiniband/umad0x", O_RDWR) < 0 && errno == ENOENT);
 }
 
-/* As daemons do: the child closes all it has and changes its folder; what it then opens works. */
+/* As daemons do: the child closes all descriptors and changes its folder. Files that it opens then
+ * work. */
 static void test_after_closing_all(void)
 {
 	int status;
@@ -596,7 +597,7 @@ static void test_register(void)
 	close(fd);
 }
 
-/* What write() refuses at once. */
+/* Writes that are refused at once. */
 static void test_write_rules(void)
 {
 	static const struct {
@@ -629,7 +630,7 @@ static void test_write_rules(void)
 	}
 }
 
-/* Reading: an answer of this size into so much room. What does not fit stays. */
+/* Reads an answer of this size into buffers of several sizes. An answer that does not fit stays. */
 static void check_read(int fd, size_t size, size_t header_size)
 {
 	size_t first = size < MAD ? size : MAD,
@@ -673,7 +674,7 @@ static void test_read_sizes(void)
 		wait_for_input(fd);
 		check_read(fd, sizes[i], HEADER);
 	}
-	/* Two in a row: the second is behind the first until that one has gone. */
+	/* Two in a row: the second waits until the first is read. */
 	CU_ASSERT_EQUAL(ask(fd, MAD, 40000, false), 0);
 	CU_ASSERT_EQUAL(ask(fd, MAD, 24, false), 0);
 	wait_for_input(fd);
@@ -748,7 +749,8 @@ static void test_waiting(void)
 	close(fd);
 }
 
-/* Copies are the device, whatever becomes of the others; a number used again is not. */
+/* Copies of a descriptor are the device, also after others are closed. A number that is used again
+ * is not. */
 static void test_copies(void)
 {
 	int fd = new_device(O_NONBLOCK), pipes[2], i;
@@ -833,7 +835,7 @@ static void test_fork(void)
 		uint8_t umad[HEADER + MAD];
 		bool good = own >= 0 && !ioctl(own, IB_USER_MAD_REGISTER_AGENT2, &request);
 
-		/* The one it has from its parent works too. */
+		/* The descriptor inherited from the parent works too. */
 		good = good && !ask(fd, MAD, 0, false) &&
 		       read(fd, umad, sizeof(umad)) == sizeof(umad);
 		_exit(!good);
@@ -846,7 +848,7 @@ static void test_fork(void)
 	close(fd);
 }
 
-/* As Python's subprocess does it: the child closes what it has before it executes something. */
+/* As Python's subprocess does: the child closes its descriptors before it executes a program. */
 static void test_vfork(void)
 {
 	int fd = new_device(0), status;
@@ -878,7 +880,7 @@ static void *write_many(void *arg)
 	return NULL;
 }
 
-/* A server that does not keep up holds a writer, who is never told so; then all arrive. */
+/* A server that does not keep up blocks a writer without an error. Then all messages arrive. */
 static void test_full(void)
 {
 	int fd = new_device(O_NONBLOCK), before = -1, i;
@@ -922,11 +924,11 @@ static void test_server_leaves(void)
 	for (unsigned i = 0; i < 8; i++)
 		CU_ASSERT(read(fd, umad, sizeof(umad)) < 0 && errno == EIO);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	/* Who does not believe it is held back: the last two took a second each. */
+	/* A program that reads on is slowed down: the last two reads took a second each. */
 	CU_ASSERT(end.tv_sec - begin.tv_sec >= 1);
 	close(fd);
 	atomic_store(&server.hang_up, false);
-	/* The next device is one. */
+	/* The next device works again. */
 	fd = new_device(0);
 	CU_ASSERT_EQUAL(ask(fd, MAD, 24, false), 0);
 	wait_for_input(fd);
@@ -953,8 +955,8 @@ int main(void)
 		{"after closing everything", test_after_closing_all},
 		{"open a device", test_open_device},
 		{"agents", test_register},
-		{"what write refuses", test_write_rules},
-		{"what read gives", test_read_sizes},
+		{"refused writes", test_write_rules},
+		{"sizes of reads", test_read_sizes},
 		{"long writes", test_write_long},
 		{"header without pkey_index", test_short_header},
 		{"poll, select, epoll", test_waiting},

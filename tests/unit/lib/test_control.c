@@ -64,7 +64,7 @@ struct server {
 	int turns;
 	bool readbacks; /* a stream rests until it is fed */
 	struct control_request *resting;
-	int wrong; /* CUnit is not for two threads: looked at when this one has ended */
+	int wrong; /* CUnit is not for two threads: checked when this thread has ended */
 };
 
 static struct server server;
@@ -152,7 +152,7 @@ static void one_turn(void *arg)
 		loop_defer(&server.turn);
 }
 
-/* What else is ready gets its turns meanwhile, and they are counted. */
+/* Other handlers get their turns during the stream. These turns are counted. */
 static void on_small(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)ctx;
@@ -195,7 +195,7 @@ static void on_hold(void *ctx, struct control_request *request, const json_t *ar
 	server.held = request;
 }
 
-/* Ends the request that is held, by a stream when asked for. */
+/* Ends the held request, with a stream if requested. */
 static void on_release(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)ctx;
@@ -291,7 +291,7 @@ static void server_release(void)
 	CU_ASSERT_EQUAL(access(path, F_OK), -1);
 }
 
-/* One figure of the server's state, which it tells between two other handlers. */
+/* A figure of the server's state, which it reports between two other handlers. */
 static int state(const char *name)
 {
 	json_t *result = NULL;
@@ -414,7 +414,7 @@ static void test_parts(void)
 static void test_lines(void)
 {
 	static const struct {
-		const char *line, *answer; /* answer: what it has in it */
+		const char *line, *answer; /* text in the answer */
 	} cases[] = {
 		{"{\"command\":\"echo\",\"value\":7}", "{\"ok\":true,\"result\":7" VERSION_END},
 		{" {\"command\":\"echo\"} \r", "{\"ok\":true,\"result\":null" VERSION_END},
@@ -455,8 +455,8 @@ static void test_lines(void)
 	server_release();
 }
 
-/* Several at once are answered in order, even when the first takes its time; the last one comes
- * without a newline, with the end of what the client says. */
+/* Several requests are answered in order, even if the first takes its time. The last request has no
+ * newline: the client closes its sending side. */
 static void test_pipelined(void)
 {
 	int fd;
@@ -480,8 +480,8 @@ static void test_pipelined(void)
 	server_release();
 }
 
-/* Thousands of requests in one go: what waits to be read is bounded on both sides, so answers are
- * taken when no more can be said. */
+/* Thousands of requests at once. The queue of requests is bounded on both sides, so the client
+ * reads answers when it can send no more. */
 static void test_many_requests(void)
 {
 	static const char line[] = "{\"command\":\"echo\",\"value\":1}\n";
@@ -533,7 +533,7 @@ static void test_oversize(void)
 	server_release();
 }
 
-/* Those who only look ask in few words: a long request would be parsed on the loop. */
+/* Read-only requests are short, because a long request would be parsed on the loop. */
 static void test_oversize_readonly(void)
 {
 	static const struct {
@@ -604,7 +604,6 @@ static void test_stream(void)
 	server_release();
 }
 
-/* What could not be sent before the stream was looked at has gone just after: it goes on. */
 /* Parts that are next to nothing may have cost as much as others. */
 static void test_small_parts(void)
 {
@@ -653,8 +652,8 @@ static void feed(int count)
 	json_decref(result);
 }
 
-/* A stream that has nothing for now costs nothing, and goes on when there is something. One whose
- * client has gone meanwhile is finished. */
+/* An idle stream costs nothing, and goes on when there is data. A stream whose client has gone in
+ * the meantime is finished. */
 static void test_resting_stream(void)
 {
 	int fd;
@@ -682,7 +681,7 @@ static void test_resting_stream(void)
 	server_release();
 }
 
-/* By the second socket only what looks is answered; its clients have places of their own. */
+/* The second socket serves read-only commands only, and its clients have places of their own. */
 static void test_readonly(void)
 {
 	static const struct {
@@ -771,7 +770,8 @@ static void test_flood(void)
 	server_release();
 }
 
-/* A client leaves while its request is under way; the handler is told, and ends it all the same. */
+/* A client leaves while its request is under way. The handler is notified, and still ends the
+ * request. */
 static void test_client_leaves(void)
 {
 	static const char *const release[] = {"{\"command\":\"release\"}\n",
@@ -953,7 +953,7 @@ static void test_path_in_use(void)
 	server_prepare();
 	server_start();
 	CU_ASSERT_EQUAL(listen_rc(path), -EADDRINUSE);
-	CU_ASSERT_EQUAL(state("finished"), 0); /* the first one is as it was */
+	CU_ASSERT_EQUAL(state("finished"), 0); /* the first socket is unchanged */
 	server_halt();
 	server_release();
 }
@@ -979,7 +979,7 @@ static void test_paths(void)
 	server_prepare();
 	CU_ASSERT_EQUAL(stat(path, &status), 0);
 	CU_ASSERT_EQUAL(status.st_mode & 07777, 0660);
-	unlink(path); /* and what has the name later is not ours to remove */
+	unlink(path); /* a later file with the name is not ours to remove */
 	leave_socket_file();
 	control_free(server.control);
 	loop_free(server.loop);

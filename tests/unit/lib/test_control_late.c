@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How long a client of the control socket may take over a request that it has begun. Time is a
- * number here: the loop is the simulation's, and the descriptors, of which that has none, are
- * asked by the test itself. It includes lib/control.c, to see who is there and who was dropped.
+ * The time that a client of the control socket may take for a request that it has begun. The loop
+ * is that of the simulation, with a virtual clock. It has no descriptors, so the test polls them
+ * itself. The test includes lib/control.c, to see the present and the dropped clients.
  */
 // WITH: tests/sim/loop_virtual.o
 #include <poll.h>
@@ -81,7 +81,8 @@ static const struct control_command rows[] = {
 	{"hold", on_hold, CONTROL_LOOKS},
 };
 
-/* Whatever is ready is taken; true when something was. EPOLLIN and its like are poll's numbers. */
+/* Handles all ready descriptors; true if there were any. EPOLLIN and its like are poll's numbers.
+ */
 static bool take_ready(void)
 {
 	bool any = false;
@@ -157,8 +158,8 @@ static ssize_t heard(int fd)
 	return got > 0 ? got : got == 0 || errno != EAGAIN ? -1 : 0;
 }
 
-/* Who begins a request and does not end it keeps its place for a minute, however often a byte of it
- * comes; its answers before and the other clients are as ever. */
+/* A client that begins a request and does not end it keeps its place for a minute, even if bytes
+ * arrive again and again. Its earlier answers and the other clients are not affected. */
 static void test_half_a_request(void)
 {
 	static const char *const begun[] = {"{\"command\":", "{\"command\":\"echo\"}\n{", " "};
@@ -218,8 +219,8 @@ static void test_half_a_long_line(void)
 	end();
 }
 
-/* Who has asked nothing, or waits for an answer, is not hurried; nor is one whose requests come in
- * pieces, each of which ends in time. */
+/* An idle client and a client that waits for an answer have no time limit. Nor has a client whose
+ * requests come in pieces, if each request ends in time. */
 static void test_no_hurry(void)
 {
 	int idle, waiting, slow;
@@ -236,7 +237,7 @@ static void test_no_hurry(void)
 	CU_ASSERT_EQUAL(bed.control->dropped, 0);
 	CU_ASSERT_EQUAL(bed.control->full.client_count, 3);
 	CU_ASSERT_TRUE(heard(slow) > 0);
-	control_reply(bed.held, NULL); /* from here on the rest of the next one is awaited */
+	control_reply(bed.held, NULL); /* the rest of the next request is due from here on */
 	pass(59);
 	CU_ASSERT_TRUE(heard(waiting) > 0);
 	CU_ASSERT_EQUAL(bed.control->full.client_count, 2); /* without the slow one */
@@ -257,7 +258,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"half a request", test_half_a_request},
 		{"half a line that is too long", test_half_a_long_line},
-		{"who is not hurried", test_no_hurry},
+		{"no time limit", test_no_hurry},
 		CU_TEST_INFO_NULL,
 	};
 

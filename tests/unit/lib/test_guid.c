@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* GUIDs and GIDs as text: all digits of the one, the short form of the other; and what is no GUID.
- */
+/* GUIDs and GIDs as text: GUIDs with all digits, GIDs in the short form; and invalid GUIDs. */
 #include "lib/guid.h"
 
 #include "lib/mem.h"

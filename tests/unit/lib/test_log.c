@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The stderr form of the log, what it does with hostile bytes, levels by room, and the rate limit.
- */
+/* The stderr form of the log, its treatment of hostile bytes, levels by component, and the rate
+ * limit. */
 #include <errno.h>
 #include <string.h>
 
@@ -125,7 +125,7 @@ static void test_levels(void)
 	log_set_level(NULL, LOG_INFO);
 }
 
-/* A worse one counts, too, and one that is not shown does not. */
+/* A line of higher severity counts, too, and a line that is not shown does not. */
 static void test_last_error(void)
 {
 	struct unit_capture capture;
@@ -174,10 +174,10 @@ static void test_limit(void)
 		CU_ASSERT_EQUAL(limit.suppressed, steps[i].suppressed);
 	}
 	log_set_clock(NULL, NULL);
-	log_allowed(&limit); /* the real clock is far beyond: whatever it says, it must not hang */
+	log_allowed(&limit); /* the real clock is far beyond: the call must not hang */
 }
 
-/* What was held back is told with the next line of that limit, and with no other. */
+/* The number of suppressed lines comes with the next line of that limit, and with no other line. */
 static void test_limit_tells(void)
 {
 	struct log_limit limit = {.burst = 1, .interval_us = 100};

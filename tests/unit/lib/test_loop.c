@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The heap of timers, and the loop: order of timers, rules of deferred calls, descriptors by pipes,
- * signals, turns that take long, and what it tells systemd. */
+ * signals, slow turns, and notifications of systemd. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 static struct loop *loop;
 
-/* What callbacks did, a letter each. */
+/* The callbacks that ran, a letter each. */
 static char trace[256];
 
 static void note(char letter)
@@ -234,7 +234,7 @@ static void on_again(void *arg)
 }
 
 /* A call that defers itself for ever does not keep timers from firing. */
-static void test_deferred_starves_nobody(void)
+static void test_deferred_starves_none(void)
 {
 	struct loop_timer stop;
 
@@ -329,7 +329,7 @@ static void test_fd_priorities(void)
 static struct loop_fd *own_watch, *other_watch;
 static int turns_left;
 
-/* Stops after turns enough for whatever is ready. */
+/* Stops after enough turns for all ready descriptors. */
 static void on_stop_later(void *arg)
 {
 	(void)arg;
@@ -350,7 +350,7 @@ static void on_remove_both(void *arg, uint32_t events)
 	loop_timer_arm(&first, 0);
 }
 
-/* A handler may remove its own watch and one that is ready too. */
+/* A handler may remove its own watch and another watch that is ready. */
 static void test_fd_removes(void)
 {
 	int fds[2];
@@ -530,7 +530,7 @@ int main(void)
 		{"timer re-arms itself", test_timer_rearms},
 		{"timer beyond all time", test_timer_far},
 		{"deferred calls", test_deferred},
-		{"deferred calls starve nobody", test_deferred_starves_nobody},
+		{"deferred calls starve no other source", test_deferred_starves_none},
 		{"descriptor is read", test_fd_reads},
 		{"descriptors by priority, in rounds", test_fd_priorities},
 		{"descriptors removed in a handler", test_fd_removes},
@@ -538,7 +538,7 @@ int main(void)
 		{"descriptors refused", test_fd_refused},
 		{"signals", test_signals},
 		{"slow turn", test_slow_turn},
-		{"systemd is told", test_notify},
+		{"systemd is notified", test_notify},
 		{"random and wall clock", test_random},
 		CU_TEST_INFO_NULL,
 	};

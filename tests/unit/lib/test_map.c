@@ -35,7 +35,7 @@ static void test_one(void)
 	map_done(&map);
 }
 
-/* How keys look in a fabric: LIDs, GUIDs of one vendor, and what shares its low bits. */
+/* Typical keys of a fabric: LIDs, GUIDs of one vendor, and keys with equal low bits. */
 static uint64_t key_of(int pattern, uint64_t i)
 {
 	static const uint64_t steps[] = {1, 0x10, UINT64_C(1) << 32, UINT64_C(1) << 48};

@@ -52,7 +52,7 @@ static void overflow_resize(void)
 	free(mem_resize(NULL, SIZE_MAX / 2, 4));
 }
 
-static struct arena *dying; /* reachable to the end, for those who look for leaks */
+static struct arena *dying; /* reachable to the end, for leak checkers */
 
 static void overflow_arena_array(void)
 {
@@ -145,7 +145,7 @@ static void test_arena_reset_reuses(void)
 	arena_free(NULL);
 }
 
-/* What small blocks stand between goes back as well. Sanitizers have a heap of their own. */
+/* Large blocks between small blocks are returned as well. Sanitizers have a heap of their own. */
 static void test_give_back(void)
 {
 	enum { BLOCKS = 500, ROUNDS = 3, BYTES = MEM_LARGE_BYTES + 1000 };

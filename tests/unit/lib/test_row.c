@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Rows as text, against jansson: it reads each value that was written as what it was, and writes
- * the same from its own tree.
+ * Rows as text, compared with jansson: it reads back each value, and writes the same text from its
+ * own tree.
  */
 #include "lib/row.h"
 
@@ -9,7 +9,7 @@
 
 #include "tests/unit/fixtures/unit.h"
 
-/* The text of a row is what jansson makes of tree, whose reference is taken. */
+/* The text of a row equals jansson's text of tree, whose reference is taken. */
 static void is_same(struct buffer *row, json_t *tree)
 {
 	char *text = json_dumps(tree, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -83,8 +83,8 @@ static void test_numbers(void)
 	is_same(&row, json_string("0x0000000000000001"));
 }
 
-/* Commas stand where they must, whatever a value ends with, behind what was sent, and behind the
- * end of a line. */
+/* Commas are in the right places: after each kind of value, after sent text, and after the end of a
+ * line. */
 static void test_nesting(void)
 {
 	struct buffer row = {0}, copy = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which files may hold a secret, and that a refusal says which file, why, and what to do. */
+/* Files that may hold a secret. A refusal names the file, the reason and the remedy. */
 #include "lib/secret_file.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static void test_rights_and_length(void)
 	}
 }
 
-/* Root alone may give a file away, and read what is another's. */
+/* Only root may change the owner of a file, and read files of other users. */
 static void test_owner(void)
 {
 	char text[SECRET_ROOM], why[WHY];
@@ -88,7 +88,7 @@ static void test_owner(void)
 	CU_ASSERT_FATAL(!seteuid(0));
 }
 
-/* The file's rights are not what is wrong then. */
+/* The mode of the file is right here. */
 static void test_folder(void)
 {
 	char text[SECRET_ROOM], why[WHY], folder[] = "/tmp/weft-secret-folder-XXXXXX", name[64];

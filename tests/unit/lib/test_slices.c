@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Slices: stages in their order, a bounded part of them in each turn, others between them, and
- * beginning anew when what they work on has changed. */
+/* Slices: stages in their order, a bounded part of them in each turn with other work in between,
+ * and a new start if their input has changed. */
 #include "lib/slices.h"
 #include "tests/unit/fixtures/unit.h"
 
@@ -57,7 +57,7 @@ static slice_fn *const stages[] = {first, second, NULL};
 static const struct slice_plan steady = {"steady", stages, NULL};
 static const struct slice_plan shaky = {"shaky", stages, is_stale};
 
-/* What is ready besides: each turn of the slices is followed by one of it. */
+/* Other work that is ready: each turn of the slices is followed by a turn of it. */
 static void on_other(void *arg)
 {
 	struct work *w = arg;
@@ -100,13 +100,13 @@ static void run(const struct slice_plan *plan, unsigned changes)
 
 static void test_bounded(void)
 {
-	run(&steady, 3); /* asks nobody whether anything has changed */
+	run(&steady, 3); /* never checks for changes */
 	CU_ASSERT_EQUAL(work.beginnings, 1);
 	CU_ASSERT_EQUAL(work.most_in_turn, TURN);
 	CU_ASSERT(work.turns >= 2 * PIECES * COST / TURN);
 }
 
-static void test_begins_anew(void)
+static void test_starts_again(void)
 {
 	run(&shaky, 2);
 	CU_ASSERT_EQUAL(work.beginnings, 3);
@@ -146,7 +146,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"a bounded part in each turn", test_bounded},
-		{"begins anew", test_begins_anew},
+		{"starts again", test_starts_again},
 		{"ends", test_ends},
 		{"at once", test_at_once},
 		{"cancelled", test_cancelled},

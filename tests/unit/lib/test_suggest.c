@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is suggested for a word that nobody knows, and for which words nothing is. */
+/* Suggestions for unknown words, and words without a suggestion. */
 #include <string.h>
 
 #include "lib/suggest.h"
@@ -12,9 +12,9 @@ static const struct {
 	const char *word, *best; /* NULL: nothing */
 } cases[] = {
 	{"sm_priority", "sm_priority"},
-	{"sm_prority", "sm_priority"},	 /* one is missing */
-	{"sm_priorrity", "sm_priority"}, /* one too many */
-	{"sm_prioriyt", "sm_priority"},	 /* two swapped */
+	{"sm_prority", "sm_priority"},	 /* a missing letter */
+	{"sm_priorrity", "sm_priority"}, /* an extra letter */
+	{"sm_prioriyt", "sm_priority"},	 /* two swapped letters */
 	{"priority", NULL},
 	{"stauts", "status"},
 	{"swep", "sweep"},

@@ -121,7 +121,7 @@ static void too_late(void *arg)
 	loop_stop(bed.loop, 0);
 }
 
-/* A port that is free now; somebody else may take it before it is used. */
+/* A port that is free now; another program may take it before it is used. */
 static uint16_t free_port(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -264,7 +264,7 @@ static void test_there_and_back(void)
 	bed_end();
 }
 
-/* What was sent before a polite end arrives; who closes hears nothing more. */
+/* Data sent before an orderly end arrives. The side that closes receives no more. */
 static void test_last_words(void)
 {
 	bed_begin("1", "1");
@@ -322,7 +322,7 @@ static int raw_connection(unsigned host)
 	return fd;
 }
 
-static bool somebody_is_refused(void)
+static bool is_refused(void)
 {
 	return bed.refused;
 }
@@ -347,7 +347,7 @@ static bool first_is_closed_twice(void)
 	return bed.accepted.closed && bed.connected.closed;
 }
 
-/* The peer that was there first is still heard. */
+/* The first peer still sends and receives. */
 static void check_first_peer(void)
 {
 	uint8_t byte = byte_at(bed.connected.sent++);
@@ -369,13 +369,13 @@ static void test_strangers(void)
 	bed_run(both_open);
 	fds[0] = raw_connection(1);
 	CU_ASSERT_EQUAL(write(fds[0], noise, sizeof(noise)), (ssize_t)sizeof(noise));
-	bed_run(somebody_is_refused);
+	bed_run(is_refused);
 	close(fds[0]);
 	bed.refused = 0;
-	/* Those who say nothing take all places, but none of those that are peers already. */
+	/* Silent connections take all places, but none of the established peers. */
 	for (unsigned i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = raw_connection(10 + i / 2);
-	bed_run(somebody_is_refused);
+	bed_run(is_refused);
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.why, "too many"));
 	check_first_peer();
 	bed.refused = 0;
@@ -399,7 +399,7 @@ static void test_places(void)
 		bool opens;
 		unsigned refused;
 	} rows[] = {
-		/* One address has two places, whatever it does. */
+		/* One address has two places at most. */
 		{{NULL}, 2, 1, 16, true, 14},
 		/* Where all places are taken the oldest handshake ends. */
 		{{NULL}, 2, 4, 2, true, 1},
@@ -438,8 +438,8 @@ static void test_places(void)
 	}
 }
 
-/* A peer whose host has lost its power sends no reset, and what it was sent waits: the kernel gives
- * up after ten seconds (RFC 5482; TCP_USER_TIMEOUT in tcp(7)) on both ends of a session. */
+/* A peer whose host has lost its power sends no reset, and data to it stays queued. The kernel
+ * gives up after ten seconds (RFC 5482; TCP_USER_TIMEOUT in tcp(7)) on both ends of a session. */
 static void test_user_timeout(void)
 {
 	unsigned ends = 0;
@@ -471,7 +471,7 @@ static void test_deadline(void)
 
 	bed_begin("1", "1");
 	fd = raw_connection(2);
-	bed_run(somebody_is_refused);
+	bed_run(is_refused);
 	CU_ASSERT_STRING_EQUAL(bed.why, "no answer within 2 s");
 	close(fd);
 	bed_end();
@@ -545,7 +545,8 @@ static void test_no_key(void)
 	bed_end();
 }
 
-/* A second session with a name ends the first one; the key without a name may have many. */
+/* A second session with a name ends the first session. The key without a name may have many
+ * sessions. */
 static void test_second_session(void)
 {
 	for (unsigned named = 0; named < 2; named++) {
@@ -565,7 +566,7 @@ static void test_second_session(void)
 	}
 }
 
-/* What new keys do to a session with the key "b 1". */
+/* The effect of new keys on a session with the key "b 1". */
 static void test_revoking(void)
 {
 	static const struct {
@@ -593,22 +594,22 @@ static void test_revoking(void)
 			bed_run(client_is_closed);
 		}
 		connect_end(&bed.second);
-		bed_run(rows[n].stays ? second_is_open : somebody_is_refused);
+		bed_run(rows[n].stays ? second_is_open : is_refused);
 		bed_end();
 	}
 }
 
-static bool nobody_answers(void)
+static bool connect_fails(void)
 {
 	return bed.connected.closed;
 }
 
-static void test_nobody_there(void)
+static void test_no_listener(void)
 {
 	bed_begin("1", "1");
 	snprintf(bed.address, sizeof(bed.address), "127.0.0.1:%u", free_port());
 	bed_connect();
-	bed_run(nobody_answers);
+	bed_run(connect_fails);
 	CU_ASSERT_PTR_NOT_NULL(strstr(bed.connected.why, "refused"));
 	bed_end();
 }
@@ -629,7 +630,7 @@ int main(void)
 		{"no key for an address", test_no_key},
 		{"a second session", test_second_session},
 		{"keys are revoked", test_revoking},
-		{"nobody there", test_nobody_there},
+		{"no listener", test_no_listener},
 		CU_TEST_INFO_NULL,
 	};
 

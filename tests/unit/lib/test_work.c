@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The worker pool: slices cover everything once, whoever calls; completions come on the loop. */
+/* The worker pool: slices cover everything once, from any thread; completions run on the loop. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const unsigned pool_sizes[] = {1, 2, 3, 8};
 enum { COUNT_MAX = 4099 };
 
 struct cells {
-	unsigned char touched[COUNT_MAX + 1]; /* the last one stands for beyond */
+	unsigned char touched[COUNT_MAX + 1]; /* the last entry counts touches beyond the end */
 	unsigned char begins[COUNT_MAX + 1];  /* 1 where a slice began */
 };
 
@@ -209,7 +209,7 @@ static void count_done(struct work_job *job)
 	atomic_fetch_add(&dones, 1);
 }
 
-/* Freed in the middle of it: what has begun ends, nothing is completed. */
+/* Freed while slices run: started slices end, nothing is completed. */
 static void test_free_while_busy(void)
 {
 	static struct work_job jobs[50];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What test_attr.c judges the formats of sma/ by: the fields as libibmad names them, bytes written
- * by hand for the fields that libibmad does not know, and dumps of whole attributes. A new row in
+ * The references of test_attr.c for the formats of mad/: the fields as libibmad names them, bytes
+ * written by hand for fields unknown to libibmad, and dumps of whole attributes. A new row in
  * mad/attr.c or mad/notice.c needs a row here, or the test fails.
  */
 #ifndef TESTS_UNIT_MAD_ATTR_JUDGES_H
@@ -161,9 +161,9 @@ static const struct judge {
 	WHOLE(ext_port_info_format, "LinkSpeedActive", IB_MLNX_EXT_PORT_LINK_SPEED_ACTIVE_F),
 };
 
-/* Fields that libibmad does not know: the bytes, from first, that one value makes in a wire that is
- * otherwise zero. A number is all ones, so that its width is judged too; of an array it is the value
- * of one element, and there are rows for its first and last. */
+/* Fields unknown to libibmad: the bytes, from first, that one value gives in a wire that is
+ * otherwise zero. A number is all ones, so that its width is tested, too. For an array it is the
+ * value of one element, with rows for its first and last element. */
 static const struct hand {
 	const struct format *format; /* or NULL: of the details of trap */
 	uint16_t trap;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Every field of every subnet management attribute, judged. libibmad is the judge where it knows
- * the field: the same random bytes and values are read and written by both. What it does not know
- * is judged by bytes written by hand. A generated check sees to it that each row of each format has
- * one of the two, so that a new row cannot come without; structural checks find rows that overlap
- * or lie outside. All randomness comes from one seed.
+ * Every field of every subnet management attribute, compared with libibmad if it knows the field:
+ * both read and write the same random bytes and values. Other fields are compared with bytes
+ * written by hand. A generated check ensures that each row of each format has one of the two.
+ * Structural checks find rows that overlap or lie outside. All random values come from one seed.
  */
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
@@ -54,7 +53,7 @@ static const struct format *hand_format(const struct hand *hand)
 	return hand->format ? hand->format : notice_details_format(hand->trap);
 }
 
-/* All formats there are, found through the functions that give them to everyone. */
+/* All formats, found through the functions that return them. */
 static const struct format *formats[FORMATS_MAX];
 static size_t formats_count;
 
@@ -92,7 +91,7 @@ static const struct field *field_named(const struct format *format, const char *
 	return NULL;
 }
 
-/* Bits, one to a byte: slow, and so plain that they can judge what is fast. */
+/* Bits, one to a byte: slow, but simple enough to judge the fast code. */
 static void number_to_bits(uint64_t value, size_t width, uint8_t *bits)
 {
 	for (size_t i = 0; i < width; i++)
@@ -401,7 +400,7 @@ static void row_bits(const struct format *format, uint8_t mask[WIRE_MAX])
 	}
 }
 
-/* encode(decode(x)) is x where there are rows, and leaves alone what has none. */
+/* encode(decode(x)) is x for bits with rows, and leaves the other bits alone. */
 static void test_round_trip(void)
 {
 	formats_collect();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The loop over rows, by formats made for the purpose: a number of every width at every bit that a
- * row may have, judged by a loop over single bits; arrays; gaps; what must stay as it was. Buffers
- * are taken from the heap at their exact size, so that a sanitizer or valgrind sees a byte read
- * beyond either end.
+ * The loop over rows, with formats made for the test. A number of every width at every bit that a
+ * row may have is compared with a loop over single bits. Also arrays, gaps, and bytes that must not
+ * change. Buffers are from the heap with their exact size, so that a sanitizer or valgrind sees
+ * each byte read beyond either end.
  */
 #include <stdlib.h>
 #include <string.h>

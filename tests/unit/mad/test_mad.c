@@ -70,7 +70,7 @@ static void test_header_as_libibmad(void)
 	}
 }
 
-/* Hops are a matter of directed SMPs: nobody else's bytes 6 and 7 are read or written. */
+/* Only directed SMPs have hops: bytes 6 and 7 of other classes are neither read nor written. */
 static void test_hops_of_other_classes(void)
 {
 	struct mad_header header = {.mgmt_class = CLASS_SUBN_ADM, .hop_pointer = 1, .hop_count = 2};

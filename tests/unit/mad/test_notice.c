@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Notices as a whole: made, sent, received, and their details read. libibmad judges what it knows
- * of traps 128 and 144; test_attr.c judges every field of the details by itself.
+ * Notices as a whole: made, sent, received, and their details read. Traps 128 and 144 are compared
+ * with libibmad, as far as it has them. test_attr.c tests every field of the details.
  */
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
@@ -140,8 +140,8 @@ static void test_vendor_notice(void)
 	CU_ASSERT_EQUAL(details.link_state.lid, 7);
 }
 
-/* Where the sender's own LID stands on the wire, as OpenSM's ib_types.h lays the details out: a LID
- * at each place of 16 bits that is the number of the place. */
+/* The place of the sender's own LID on the wire, as OpenSM's ib_types.h lays the details out. Each
+ * place of 16 bits has its number as the LID. */
 static void test_own_lid(void)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The pace against a model of what it is for: a first switch that serves one SMP at a time, and
- * drops those that find its buffer full. Its clock is a number. The model is of its own: it shares
- * nothing with the simulator, and only the pace decides when an SMP is sent.
+ * The pace against a model of its purpose: a first switch that serves one SMP at a time, and drops
+ * SMPs that find its buffer full. Its clock is virtual. The model shares nothing with the
+ * simulator, and only the pace decides when an SMP is sent.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ struct flight {
 struct model {
 	unsigned transit_us, beyond_us; /* of the first switch, of each other one */
 	unsigned agent_us;		/* of the first switch's agent */
-	unsigned far_us, slow_us; /* of those beyond, and of every other one of these; 0: as that */
+	unsigned far_us, slow_us; /* of agents beyond it, and of every second of these; 0: same */
 	unsigned hops;		  /* the longest way; 0: 4 */
 	unsigned depth;
 	struct pace pace;
@@ -116,8 +116,7 @@ static void step(struct model *model, struct flight *flight)
 		arrive(model, flight);
 }
 
-/* There is always something to send: what the first switch is asked itself now and then, the rest
- * to what is further away. */
+/* SMPs always wait: some for the first switch itself, the others for targets further away. */
 static unsigned next_hops(const struct model *model)
 {
 	unsigned most = model->hops ? model->hops : HOPS;
@@ -140,7 +139,7 @@ static void send_one(struct model *model, unsigned hops)
 		.stage = ARRIVES, .hops = hops, .sent_us = model->now_us, .at_us = model->now_us};
 }
 
-/* When the next one can be sent; UINT64_MAX: when another has come back. */
+/* When the next SMP can be sent; UINT64_MAX: after the next answer. */
 static uint64_t next_send_us(struct model *model)
 {
 	if (model->under_way == FLIGHTS ||
@@ -171,7 +170,7 @@ static void play(struct model *model)
 	}
 }
 
-/* Of what the first switch could have passed on in that time. */
+/* As a share of the SMPs that the first switch could have passed in that time. */
 static unsigned percent_used(const struct model *model)
 {
 	uint64_t own_us = (uint64_t)model->answered / OWN_EVERY * model->agent_us;
@@ -208,7 +207,7 @@ static void test_equal_switches(void)
 		       90);
 }
 
-/* What the passage through others takes says little about the first one. */
+/* The passage times of other switches say little about the first switch. */
 static void test_unequal_switches(void)
 {
 	expect((struct model){.transit_us = 200, .beyond_us = 150, .agent_us = 50, .depth = 8}, 90);
@@ -227,8 +226,8 @@ static void test_unequal_agents(void)
 	expect(model, 90);
 }
 
-/* Where there is but one switch a passage cannot be told from adapters that are slower than it: the
- * charge falls until something is lost, and no further. */
+/* With only one switch, a passage looks the same as adapters that are slower than it. The charge
+ * falls until an SMP is lost, and no further. */
 static void test_one_switch(void)
 {
 	struct model model = {.transit_us = 100, .agent_us = 50, .hops = 2, .depth = 8};
@@ -279,7 +278,8 @@ static void test_slow_adapters(void)
 	CU_ASSERT_EQUAL(pace.passage_us, 0);
 }
 
-/* A way that nobody answers over is not tried for ever; one that is forgotten is tried again. */
+/* A route length without answers is not tried forever. A route length that is forgotten is tried
+ * again. */
 static void test_ways_are_measured(void)
 {
 	struct pace pace;
@@ -302,7 +302,7 @@ static void test_ways_are_measured(void)
 	CU_ASSERT_TRUE(pace_wants_alone(&pace, 1));
 }
 
-/* What the first switch answers itself takes its time, too, and more of it. */
+/* An SMP to the first switch itself costs time, too, and more than a passage. */
 static void test_charges(void)
 {
 	struct pace pace;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Performance management: each field of its attributes judged by libibmad, which reads what our
- * rows write and the other way round; and the agent, asked as tools ask it: which port is meant,
- * what is refused how, what is reset, and what counters show that are too small. How packets come
- * to be counted is in test_perf_world.c.
+ * Performance management. Each field of its attributes is compared with libibmad, by reading and by
+ * writing. The agent gets requests as tools send them: the port that is meant, refusals, resets,
+ * and counters that are too small. test_perf_world.c tests the counting of packets.
  */
 // LIBS: -libmad -libumad
 #include <infiniband/mad.h>
@@ -14,7 +13,7 @@
 enum { ROUNDS = 500 };
 
 /* clang-format off */
-/* What libibmad calls our rows, in their order; 0: it has no name for it. */
+/* libibmad's names of our rows, in their order; 0: it has no name. */
 static const struct {
 	const struct format *format;
 	enum MAD_FIELDS theirs[26];
@@ -528,11 +527,11 @@ static void test_link_downed(void)
 	device_pull(port, false);
 	CU_ASSERT_EQUAL(downed(port), 1);
 	CU_ASSERT_EQUAL(downed(peer), 1);
-	/* A manager's command to begin anew loses no link. */
+	/* A manager's command to start again loses no link. */
 	CU_ASSERT_EQUAL(agent_set_state(port, PORT_DOWN, 0), STATUS_OK);
 	CU_ASSERT_EQUAL(downed(port), 1);
 	CU_ASSERT_EQUAL(downed(peer), 1);
-	/* Who is told to go down did not fail; the far end sees its link go. */
+	/* A port that a manager takes down did not fail; its peer sees the link go. */
 	CU_ASSERT_EQUAL(agent_set_state(port, PORT_DOWN, PHYS_DISABLED), STATUS_OK);
 	device_pull(port, true); /* nothing is up any more */
 	CU_ASSERT_EQUAL(downed(port), 1);

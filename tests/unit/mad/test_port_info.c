@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What PortInfo's encoded values mean: every width at every speed, VLs, MTUs, and descriptions as a
- * device may send them.
+ * The meaning of PortInfo's encoded values: every width at every speed, VLs, MTUs, and descriptions
+ * as a device may send them.
  */
 #include <string.h>
 
@@ -48,13 +48,13 @@ static void test_below(void)
 		uint8_t widths[2], speeds_ext[2], active_width, active_ext;
 		const char *could; /* NULL: it is as fast as it can be */
 	} rows[] = {
-		{{3, 3}, {3, 3}, 2, 2, NULL},	   /* 4x EDR is what both have */
+		{{3, 3}, {3, 3}, 2, 2, NULL},	   /* 4x EDR is the fastest of both */
 		{{3, 3}, {7, 7}, 2, 2, "4x HDR"},  /* both can faster */
 		{{3, 3}, {7, 3}, 2, 2, NULL},	   /* one cannot */
 		{{3, 3}, {3, 3}, 1, 2, "4x EDR"},  /* too narrow */
 		{{3, 3}, {3, 3}, 16, 2, "4x EDR"}, /* 2x, whose encoding is the larger number */
 		{{0x13, 0x13}, {7, 7}, 1, 1, "4x HDR"}, /* both */
-		{{0, 3}, {3, 3}, 1, 2, NULL},		/* one does not say */
+		{{0, 3}, {3, 3}, 1, 2, NULL},		/* unknown at one end */
 		{{3, 3}, {3, 3}, 0, 2, NULL},		/* no link */
 	};
 
@@ -213,7 +213,7 @@ static void test_descriptions(void)
 	}
 }
 
-/* 64 bytes without an end; a character that the 64th byte cuts; what follows an end is not shown.
+/* 64 bytes without an end; a character that the 64th byte cuts; bytes behind an end are not shown.
  */
 static void test_descriptions_of_full_length(void)
 {

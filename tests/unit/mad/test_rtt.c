@@ -24,7 +24,7 @@ static void test_steady(void)
 	CU_ASSERT_EQUAL(rtt.deviation_us, 0);
 }
 
-/* What varies is waited for longer; what has become slower is followed. */
+/* A larger variation gives a longer wait. The mean follows a target that becomes slower. */
 static void test_moving(void)
 {
 	struct rtt rtt = {0};
@@ -38,7 +38,7 @@ static void test_moving(void)
 	CU_ASSERT_TRUE(rtt.mean_us > 4900 && rtt.mean_us <= 5000);
 }
 
-/* One that is far slower than all others does not make them wait, whenever it comes. */
+/* A single sample that is far above all others does not lengthen the wait, in any position. */
 static void test_outliers(void)
 {
 	struct rtt rtt = {0};

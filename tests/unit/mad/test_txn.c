@@ -103,7 +103,7 @@ static void test_answer(void)
 	end();
 }
 
-/* What comes under the TID of a transaction and is not its answer. */
+/* MADs with the TID of a transaction that are not its answer. */
 static void test_wrong_answers(void)
 {
 	static const struct {
@@ -182,8 +182,8 @@ static void test_port_info_modifier(void)
 	}
 }
 
-/* Whoever redirects answers ClassPortInfo to whatever was asked; without the status it is no
- * answer, nor is another attribute with that status. */
+/* A redirect answers any request with ClassPortInfo. Without the status it is not an answer, nor is
+ * another attribute with that status. */
 static void test_redirect(void)
 {
 	struct outcome outcome = {0};
@@ -410,7 +410,8 @@ static void test_counts(void)
 	CU_ASSERT_EQUAL(be64_load(wire.sent[2].mad + 8), 0x1234567890ABCDEF);
 	CU_ASSERT_EQUAL(wire.sent[2].timeout_ms, 0);
 	CU_ASSERT_EQUAL(count_of(METHOD_TRAP_REPRESS, ATTR_NOTICE)->sent, 1);
-	/* A stranger who sends everything there is does not fill memory, nor others' rows. */
+	/* A foreign node that sends MADs of all kinds does not fill memory, nor the rows of others.
+	 */
 	for (unsigned attr = 0; attr < 2000; attr++) {
 		subn_build(mad, METHOD_GET, (uint16_t)(0x4000 + attr), 0, 0, NULL, NULL);
 		wire_receive(&wire, mad, MAD_SIZE);
@@ -436,7 +437,7 @@ static void back(void *ctx)
 static void test_gone(void)
 {
 	begin();
-	wire.transport.user.gone(wire.transport.user.ctx, -ENODEV); /* nobody asks: harmless */
+	wire.transport.user.gone(wire.transport.user.ctx, -ENODEV); /* no handler: harmless */
 	wire.transport.user.back(wire.transport.user.ctx);
 	txn_on_gone(table, gone, back, NULL);
 	wire.transport.user.gone(wire.transport.user.ctx, -ENODEV);

@@ -12,7 +12,7 @@ enum { TARGETS = 300 };
 
 #define LONG_MS 100000u
 
-struct device { /* a target with what the test decides about it */
+struct device { /* a target with the test's decisions about it */
 	struct window_target target;
 	uint8_t number;
 	bool no_route, lid_routed;
@@ -222,7 +222,7 @@ static void test_limits(void)
 	end();
 }
 
-/* Targets take turns: one with much to say does not keep the others waiting. */
+/* Targets take turns: a target with many requests does not delay the others. */
 static void test_turns(void)
 {
 	begin(2, 1, 2);
@@ -286,7 +286,7 @@ static void test_retries(void)
 	CU_ASSERT_EQUAL(wire.count, 4); /* the second request, from attempt 0 */
 	wire_time_out(&wire, 3);
 	run();
-	wire_answer(&wire, 3); /* late: nobody waits for this attempt any more */
+	wire_answer(&wire, 3); /* late: this attempt is over */
 	CU_ASSERT_EQUAL(devices[0].done, 1);
 	wire_answer(&wire, 4);
 	CU_ASSERT_EQUAL(devices[0].done, 2);
@@ -351,7 +351,7 @@ static void test_timeouts(void)
 		{5, 0, {25, 25, 50, 50, 200}}, /* no answer yet */
 		{5, 100, {10, 10, 20, 20, 200}},
 		{5, 10000, {60, 60, 120, 120, 200}}, /* twice 10 ms and four times the half of it */
-		{2, 900000, {25, 200}},		     /* too late to be heard */
+		{2, 900000, {25, 200}},		     /* later than the last time-out */
 		{1, 100, {200}},
 	};
 
@@ -411,8 +411,8 @@ static void test_patience(void)
 	end();
 }
 
-/* An answer that comes too late is not heard, so the next request waits longer, and alone. */
-static void test_silence_is_waited_for(void)
+/* A late answer is lost, so the next request waits longer, and alone. */
+static void test_silence_lengthens_wait(void)
 {
 	static const unsigned waits[] = {400, 400, 800, 800, 1600, 1600, 3200, 3200, 4000, 4000};
 	struct window_limits limits = {
@@ -540,7 +540,7 @@ static void test_losses_at_one_target(void)
 	end();
 }
 
-/* What one owner has asked comes back, what others ask goes on. */
+/* Requests of one owner come back, and those of other owners go on. */
 static void test_dropped(void)
 {
 	struct smp_request other;
@@ -583,7 +583,7 @@ static void test_gates(void)
 	run();
 	CU_ASSERT_EQUAL(window_stats(window)->size, 16);
 	CU_ASSERT_EQUAL(wire.count, 8 + 3);
-	/* Who waits at a gate may go, and the next has its turn. */
+	/* A target that waits at a gate may go, and the next target has its turn. */
 	window_target_done(&devices[8].target);
 	window_target_done(&devices[43].target);
 	for (size_t n = 0; n < wire.count; n++) {
@@ -621,7 +621,7 @@ static void test_never_more_than_the_kernel_takes(void)
 		wire_time_out(&wire, n);
 	pass_us(1000000);
 	CU_ASSERT_EQUAL(window_stats(window)->under_way, 128);
-	/* Retries leave room for those who may be alive. */
+	/* Retries leave room for targets that may answer. */
 	for (unsigned i = 1; i < TARGETS; i++)
 		first_attempts += devices[i].target.under_way && !devices[i].last_attempt;
 	CU_ASSERT_TRUE(first_attempts >= 32);
@@ -694,7 +694,7 @@ static void test_pace(void)
 	for (unsigned i = 2; i < 22; i++)
 		submit(i, 1);
 	run();
-	CU_ASSERT_EQUAL(wire.count, 4); /* one is served, three wait */
+	CU_ASSERT_EQUAL(wire.count, 4); /* three wait while it serves another */
 	for (unsigned i = 0; i < 16; i++) {
 		pass_us(199);
 		CU_ASSERT_EQUAL(wire.count, 4 + i);
@@ -704,7 +704,7 @@ static void test_pace(void)
 	end();
 }
 
-/* What goes by LID passes the switches without their software. */
+/* SMPs by LID pass the switches without their software. */
 static void test_pace_is_of_directed_routes(void)
 {
 	begin_with_passage();
@@ -809,7 +809,7 @@ static void test_source(void)
 	CU_ASSERT_EQUAL(idles, 1);
 	devices[0].source = 1;
 	run();
-	CU_ASSERT_EQUAL(wire.count, 6); /* nobody woke it */
+	CU_ASSERT_EQUAL(wire.count, 6); /* no call woke it */
 	window_wake(&devices[0].target);
 	run();
 	CU_ASSERT_EQUAL(wire.count, 7);
@@ -903,7 +903,7 @@ int main(void)
 		{"not repeated", test_may_repeat},
 		{"time-outs", test_timeouts},
 		{"patience with one", test_patience},
-		{"silence is waited for", test_silence_is_waited_for},
+		{"a longer wait after silence", test_silence_lengthens_wait},
 		{"silent targets", test_silent_targets},
 		{"the window adapts", test_window_adapts},
 		{"losses at one target", test_losses_at_one_target},

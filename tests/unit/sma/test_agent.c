@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the software agent answers: what each attribute takes and refuses, which members of PortInfo
- * a Set() changes at which kind of port (every member of its table, one at a time), and the tables
- * of switches and ports.
+ * The answers of the software agent: accepted and refused values of each attribute, and the tables
+ * of switches and ports. Every member of PortInfo is set at each kind of port, one at a time.
  */
 #include "sma/agent.h"
 
@@ -26,7 +25,7 @@ static const struct status_case {
 	{"NodeInfo is read only", LEAF, METHOD_SET, ATTR_NODE_INFO, 0, STATUS_UNSUP_METHOD_ATTR},
 	{"NodeDescription", ROUTER, METHOD_GET, ATTR_NODE_DESCRIPTION, 0, STATUS_OK},
 	{"and so is it", HOST, METHOD_SET, ATTR_NODE_DESCRIPTION, 0, STATUS_UNSUP_METHOD_ATTR},
-	{"a method nobody has", HOST, METHOD_GET_TABLE, ATTR_NODE_INFO, 0, -2},
+	{"an unknown method", HOST, METHOD_GET_TABLE, ATTR_NODE_INFO, 0, -2},
 	{"SwitchInfo", SPINE, METHOD_GET, ATTR_SWITCH_INFO, 0, STATUS_OK},
 	{"no switch", HOST, METHOD_GET, ATTR_SWITCH_INFO, 0, STATUS_UNSUP_METHOD_ATTR},
 	{"SwitchInfo of a port", LEAF, METHOD_SET, ATTR_SWITCH_INFO, 1, STATUS_INVALID_VALUE},
@@ -109,7 +108,7 @@ static void test_statuses(void)
 	agent_bed_close(&bed);
 }
 
-/* What is no Get() or Set() of this class and version. */
+/* Not a Get() or Set() of this class and version. */
 static void test_headers(void)
 {
 	static const struct {
@@ -196,7 +195,7 @@ enum kind {
 	END = ADAPTER | ROUTERS,
 };
 
-/* What a Set() changes: where, and a value other than the first one. Every other member stays. */
+/* Members that a Set() changes: the kinds of port, and a second value. Every other member stays. */
 static const struct {
 	const char *name;
 	unsigned kinds;
@@ -388,8 +387,8 @@ static void test_enabled(void)
 	CU_ASSERT_EQUAL(info.link_width_enabled, 3);
 	CU_ASSERT_EQUAL(info.link_speed_enabled, 7);
 	CU_ASSERT_EQUAL(info.link_speed_ext_enabled, 3);
-	/* Who does not know extended speeds does not change them, and by some devices is not shown
-	 * them. */
+	/* An agent that does not know extended speeds does not change them, and some devices do not
+	 * show them to it. */
 	info.port_state = info.port_physical_state = 0;
 	info.link_speed_ext_enabled = 1;
 	CU_ASSERT_EQUAL(agent_ask(bed.leaf, 1, METHOD_SET, ATTR_PORT_INFO, 1, &info), STATUS_OK);
@@ -707,8 +706,8 @@ static void test_vl_arbitration(void)
 	agent_bed_close(&bed);
 }
 
-/* ExtendedPortInfo: only of devices that OpenSM asks for it; a Set() changes the speed where it
- * says so, all or nothing. */
+/* ExtendedPortInfo: only at devices that OpenSM queries for it. A Set() changes the speed if its
+ * mask says so, all or nothing. */
 static void test_ext_port_info(void)
 {
 	static const struct {
@@ -747,12 +746,12 @@ static void test_ext_port_info(void)
 }
 
 static const CU_TestInfo tests[] = {
-	{"what each attribute answers and refuses", test_statuses},
+	{"answers and refusals of each attribute", test_statuses},
 	{"versions, classes, methods", test_headers},
 	{"NodeInfo and NodeDescription", test_node},
 	{"each member of PortInfo at each kind of port", test_port_info_members},
 	{"values of PortInfo", test_port_info_values},
-	{"what is enabled, and extended speeds", test_enabled},
+	{"enabled and extended speeds", test_enabled},
 	{"an adapter's other port", test_other_port},
 	{"counters of violations", test_violations},
 	{"ExtendedPortInfo", test_ext_port_info},

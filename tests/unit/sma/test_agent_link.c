@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a software agent does by itself: links and their states with both ends, notices in virtual
- * time, reboots, and how devices misbehave.
+ * The actions of a software agent: links and their states with both ends, notices in virtual time,
+ * reboots, and misbehaving devices.
  */
 #include "sma/agent.h"
 
@@ -55,7 +55,7 @@ static void test_states(void)
 		 false},
 		{PORT_ACTIVE, PORT_ACTIVE, PORT_ARMED, 0, STATUS_INVALID_VALUE, PORT_ACTIVE,
 		 PORT_ACTIVE, false},
-		/* Down: both ends begin anew, over a link that stays up. */
+		/* Down: both ends start again, over a link that stays up. */
 		{PORT_ACTIVE, PORT_ACTIVE, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT, false},
 		{PORT_ARMED, PORT_INIT, PORT_DOWN, 0, STATUS_OK, PORT_INIT, PORT_INIT, false},
 		/* A physical state, and the link trains. */
@@ -152,7 +152,7 @@ static void test_negotiation(void)
 			CU_ASSERT_EQUAL(peer->info.link_speed_active, cases[i].active[1]);
 			CU_ASSERT_EQUAL(port->info.link_speed_ext_active, cases[i].active[2]);
 		} else {
-			/* What was missing is enabled: that is enough. */
+			/* The missing widths and speeds are enabled: that is enough. */
 			struct port_info info = agent_unchanged(port);
 
 			info.link_width_enabled = 255;
@@ -264,7 +264,7 @@ static void clear_change(struct device *device)
 	CU_ASSERT_EQUAL(info.port_state_change, 0);
 }
 
-/* Only what came or went without a Set() of that very port is shown. */
+/* Only a link that appeared or disappeared without a Set() of that port is shown. */
 static void test_port_state_change(void)
 {
 	struct bed bed;
@@ -350,7 +350,7 @@ static void test_trap_repeats(void)
 
 	agent_bed_open(&bed);
 	flap(&bed.leaf->port[1]);
-	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX); /* nobody to tell */
+	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX); /* no manager to notify */
 	agent_set_address(&bed.leaf->port[0], 9, LID_NONE, 12);
 	flap(&bed.leaf->port[1]);
 	CU_ASSERT_EQUAL(device_next_us(bed.leaf), UINT64_MAX);
@@ -389,7 +389,7 @@ static void test_trap_repeats(void)
 	agent_bed_close(&bed);
 }
 
-/* What happens after the Trap() was sent is not hidden by its TrapRepress(). */
+/* The TrapRepress() of a Trap() does not hide changes after the Trap() was sent. */
 static void test_trap_again(void)
 {
 	struct bed bed;
@@ -452,7 +452,7 @@ static void test_trap_kinds(void)
 	agent_bed_open(&bed);
 	agent_set_address(&bed.host->port[1], 8, 4, 8); /* 1.048 ms */
 	device_set_issm(&bed.host->port[1], true);
-	device_set_issm(&bed.host->port[2], true); /* has no manager to tell */
+	device_set_issm(&bed.host->port[2], true); /* has no manager to notify */
 	CU_ASSERT(bed.host->port[1].info.capability_mask & CAP_IS_SM);
 	tick_until(&bed, bed.host, 0);
 	attr_decode(&notice_format, bed.trap + SMP_DATA_OFFSET, &notice);
@@ -485,7 +485,7 @@ static void test_trap_kinds(void)
 	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
 	CU_ASSERT_EQUAL(agent_ask(bed.host, 1, METHOD_GET, ATTR_NOTICE, 0, &notice), STATUS_OK);
 	CU_ASSERT_EQUAL(notice.type, NOTICE_EMPTY);
-	/* Without a reason, for who wants to see one. */
+	/* Without a reason, for tests. */
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_LINK_STATE), 0);
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_BAD_M_KEY), 0);
 	CU_ASSERT_EQUAL(device_raise(&bed.host->port[1], TRAP_SWITCH_BAD_P_KEY), -EINVAL);
@@ -600,8 +600,8 @@ static void adopt(struct device *device, const char *name)
 	device->quirks = personality->quirks;
 }
 
-/* The answer to a Set() of a state, and a Get() before the lag is over, show the old one. A link
- * that was lost meanwhile does not go to the state. */
+/* The answer to a Set() of a state, and a Get() before the lag is over, show the old state. A link
+ * that was lost in the meantime does not go to the new state. */
 static void test_late_state(void)
 {
 	static const struct {
@@ -649,7 +649,7 @@ static void test_no_bit_31(void)
 	agent_bed_close(&bed);
 }
 
-/* What a reset leaves behind: leaf's port 0 is an enhanced one. */
+/* The state after a reset. Port 0 of leaf is an enhanced port 0. */
 static void test_resets(void)
 {
 	struct switch_info sw;
@@ -709,7 +709,7 @@ static const CU_TestInfo tests[] = {
 	{"quirks", test_quirks},
 	{"a state that lags behind its Set()", test_late_state},
 	{"answers without bit 31", test_no_bit_31},
-	{"what resets leave behind", test_resets},
+	{"state after resets", test_resets},
 	{"members that never rest", test_restless},
 	CU_TEST_INFO_NULL,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * M_Keys at the agents: what each protection level lets through and shows, what a violation leaves
- * behind, and the lease of a key.
+ * M_Keys at the agents: the requests and keys that each protection level permits and shows, the
+ * effects of a violation, and the lease of a key.
  */
 #include <string.h>
 
@@ -48,7 +48,7 @@ static int set_with(struct device *device, uint64_t m_key, struct port_info *inf
 	return status;
 }
 
-/* From no key to KEY, at this level; whoever asks may do that. */
+/* From no key to KEY, at this level. No M_Key is needed for that. */
 static void protect(struct device_port *port, uint8_t level, uint16_t lease_s)
 {
 	struct port_info info = agent_unchanged(port);
@@ -148,7 +148,7 @@ static void test_trap(void)
 	CU_ASSERT_EQUAL(details.bad_m_key.dr_return_path[1], 5);
 	CU_ASSERT_EQUAL(details.bad_m_key.dr_return_path[2], 1);
 	CU_ASSERT_EQUAL(be64_load(bed.trap + SMP_M_KEY_OFFSET), 0);
-	/* By LID: from whom, where whoever moves MADs tells. */
+	/* By LID: the trap has the source LID, if the transport gives it. */
 	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, WRONG, NULL, NULL);
 	bed.host->smp_slid = 33;
 	CU_ASSERT(!device_handle(bed.host, 1, mad));
@@ -206,7 +206,7 @@ static void test_lease(void)
 	port = &bed.host->port[1];
 	protect(port, 2, LEASE_S);
 	CU_ASSERT_EQUAL(device_next_us(bed.host), UINT64_MAX);
-	/* The right key stops what a wrong one has begun. */
+	/* The right key stops the lease that a wrong key has started. */
 	CU_ASSERT_EQUAL(get_with(bed.host, WRONG, &info), -1);
 	device_tick(bed.host, 10 * S_US);
 	CU_ASSERT_EQUAL(device_next_us(bed.host), (10 + LEASE_S) * (uint64_t)S_US);
@@ -236,7 +236,7 @@ static void test_lease(void)
 }
 
 static const CU_TestInfo tests[] = {
-	{"what the levels let through and show", test_levels},
+	{"requests and keys by level", test_levels},
 	{"each end port has its own", test_whose},
 	{"trap 256", test_trap},
 	{"TrapRepress", test_repress},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The registry: records by their keys and by what indexes find, changes in order, durability. */
+/* The registry: look-up of records by keys and by indexes, changes in order, durability. */
 #include "store/registry.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static unsigned count_by(struct registry *registry, int index, const struct memb
 	return count;
 }
 
-/* What identifies a record is its first members, and they are the first bytes of the wire. */
+/* The first members of a record are its key, and the first bytes on the wire. */
 static void test_tables(void)
 {
 	for (unsigned kind = 1; kind < REGISTRY_KINDS; kind++) {
@@ -89,7 +89,7 @@ static void test_put_find_drop(void)
 	CU_ASSERT_EQUAL(found->lid, 20);
 	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LID), 1);
 
-	/* A reference to the old one outlives what takes its place. */
+	/* A reference to the old record outlives its replacement. */
 	registry_ref(found);
 	entry.lid = 30;
 	CU_ASSERT_EQUAL(
@@ -158,7 +158,7 @@ static void test_walk(void)
 	registry_free(registry);
 }
 
-/* Where a walk that takes its time has come to: what follows, until the end. */
+/* The position of a slow walk: the records that follow, until the end. */
 static void cursor_gives(struct registry_cursor *cursor, const guid_t *guids, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
@@ -170,8 +170,8 @@ static void cursor_gives(struct registry_cursor *cursor, const guid_t *guids, un
 	CU_ASSERT_PTR_NULL(registry_walk_next(cursor));
 }
 
-/* Whatever happens to the record at which a walk stands and to those around it, it gives those that
- * were there all the time once, as they are then. */
+/* A walk returns each record that exists during all of it exactly once, in its current state. The
+ * record at which it stands and its neighbours may change. */
 static void judge_cursor(int index)
 {
 	const struct member_entry key = member(1, 0);
@@ -217,7 +217,7 @@ static void test_cursor(void)
 	judge_cursor(MEMBER_BY_GROUP);
 }
 
-/* A put that changes what an index finds by moves the record there and nowhere else. */
+/* A put that changes the key of an index moves the record there, and in no other index. */
 static void test_moved(void)
 {
 	struct registry *registry = registry_new();
@@ -286,7 +286,7 @@ static void test_durable(void)
 	for (unsigned i = 0; i < 3; i++)
 		waiters[i] = (struct registry_waiter){.durable = count_up, .ctx = &calls[i]};
 	put_member(registry, 1, 1);
-	registry_wait(registry, &waiters[0]); /* nobody keeps it */
+	registry_wait(registry, &waiters[0]); /* neither store nor standby keeps it */
 	CU_ASSERT_EQUAL(calls[0], 1);
 
 	registry_keep(registry, KEPT_BY_STORE, true);
@@ -301,16 +301,16 @@ static void test_durable(void)
 	CU_ASSERT_EQUAL(calls[0], 2);
 	CU_ASSERT_EQUAL(calls[2], 0);
 	CU_ASSERT_FALSE(registry_durable(registry, 3));
-	registry_keep(registry, KEPT_BY_STORE,
-		      false); /* the store was lost: what was waiting need not any more */
+	registry_keep(registry, KEPT_BY_STORE, false); /* without a store no wait is needed */
 	CU_ASSERT_EQUAL(calls[2], 1);
 	CU_ASSERT_EQUAL(calls[1], 0);
 	CU_ASSERT_TRUE(registry_durable(registry, 3));
 	registry_free(registry);
 }
 
-/* A change is durable when all who keep it have it, and who begins to keep has what is there. */
-static void test_two_keepers(void)
+/* A change is durable when the store and the standby have it. A store or standby that begins to
+ * keep changes has the existing records. */
+static void test_store_and_standby(void)
 {
 	struct registry *registry = registry_new();
 	unsigned calls[3] = {0};
@@ -335,7 +335,7 @@ static void test_two_keepers(void)
 	registry_wait(registry, &waiters[2]);
 	registry_kept(registry, KEPT_BY_STANDBY, 3);
 	CU_ASSERT_EQUAL(calls[2], 0);
-	registry_keep(registry, KEPT_BY_STORE, false); /* the other one has it */
+	registry_keep(registry, KEPT_BY_STORE, false); /* the standby has it */
 	CU_ASSERT_EQUAL(calls[2], 1);
 	put_member(registry, 1, 4);
 	CU_ASSERT_FALSE(registry_durable(registry, 4));
@@ -396,10 +396,10 @@ int main(void)
 		{"indexes", test_indexes},
 		{"walk", test_walk},
 		{"a walk that outlives changes", test_cursor},
-		{"what an index finds by changes", test_moved},
+		{"indexes follow changes", test_moved},
 		{"changes", test_changes},
 		{"durable", test_durable},
-		{"two who keep it", test_two_keepers},
+		{"two who keep it", test_store_and_standby},
 		{"random", test_random},
 		CU_TEST_INFO_NULL,
 	};

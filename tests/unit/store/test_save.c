@@ -73,7 +73,7 @@ static const struct disabled_entry disabled = {.node_guid = 0x0002c90300000001, 
 #define ZEROS_8 "0000000000000000"
 #define ZEROS_62 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 ZEROS_8 "000000000000"
 
-/* One of each kind as it is written, down to the spelling, and what it is. */
+/* A record of each kind, with its exact text. */
 static const struct {
 	enum registry_kind kind;
 	const void *record;
@@ -163,7 +163,7 @@ static void test_alias_without_grant(void)
 	json_decref(object);
 }
 
-/* Names are text where they can be, whatever a remote node has put there. */
+/* Names are text where possible, with any bytes from a remote node. */
 static void test_names(void)
 {
 	static const struct {

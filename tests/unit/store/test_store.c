@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The store: what is kept comes back, when it counts as kept, versions, and disks that refuse. */
+/* The store: kept records come back, when they count as kept, versions, and disks that refuse. */
 // WITH: tests/sim/loop_virtual.o tests/unit/store/work_held.o
 #include "store/store.h"
 
@@ -63,14 +63,14 @@ static void test_every_kind_comes_back(void)
 	store_bed_pass(&bed, S);
 	CU_ASSERT_EQUAL(stat(store_bed_path(&bed, "weft.db-wal"), &stat_of), 0);
 	CU_ASSERT_EQUAL(stat_of.st_mode & 0777, 0600);
-	store_bed_close(&bed, false); /* killed: what is committed stays */
+	store_bed_close(&bed, false); /* killed: committed records stay */
 	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	expect_all(&bed, 9);
 	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++) {
 		record_fill((uint8_t *)buffer, kind, 8);
 		CU_ASSERT_TRUE(registry_drop(bed.registry, kind, buffer));
 	}
-	store_bed_close(&bed, true); /* what was not begun to be written is, at a clean end */
+	store_bed_close(&bed, true); /* a clean end writes the waiting changes */
 	CU_ASSERT_FALSE(store_bed_has(&bed, "weft.db-wal"));
 	CU_ASSERT_EQUAL_FATAL(store_bed_open(&bed), 0);
 	expect_all(&bed, 8);
@@ -159,7 +159,7 @@ static void test_group_commit(void)
 	store_bed_done(&bed);
 }
 
-/* One that anybody may read, as after a restore from a backup, is closed before it is used. */
+/* A world-readable file, as after a restore from a backup, loses these rights before it is used. */
 static void test_mode(void)
 {
 	static const char *const names[] = {"weft.db", "weft-copy.db"};
@@ -207,7 +207,7 @@ static json_int_t read_number(const struct bed *bed, const char *sql)
 	return number;
 }
 
-/* What belongs together is not on the disk before all of it is there. */
+/* Changes that belong together reach the disk together. */
 static void test_together(void)
 {
 	struct bed bed;
@@ -243,7 +243,7 @@ static void test_together(void)
 }
 
 /* A file as version 1 wrote it: without checksums, its services, groups and members without their
- * owners, and its aliases without what granted them. */
+ * owners, and its aliases without their grants. */
 static void test_version_1(void)
 {
 	const struct service_entry *service;
@@ -378,7 +378,7 @@ static void test_disk_refuses(void)
 		store_bed_put(&bed, 3, 3);
 		registry_wait(bed.registry, &waiter);
 		CU_ASSERT_EQUAL(times, 0);
-		store_bed_pass(&bed, S); /* who waits goes on */
+		store_bed_pass(&bed, S); /* the waiter goes on */
 		CU_ASSERT_EQUAL(times, 1);
 		CU_ASSERT_TRUE(store_degraded(bed.store));
 		registry_drop(bed.registry, REGISTRY_LID, &(guid_t){1});
@@ -422,8 +422,8 @@ static bool fits(void *ctx, enum registry_kind kind, void *record, bool known)
 	return entry->lid != 4;
 }
 
-/* What a file held that could not be read at the start is not lost when it can be written; what
- * does not fit any more is asked about. */
+/* Records of a file that could not be read at the start are not lost when the file can be written.
+ * A callback drops records that no longer fit. */
 static void test_unreadable_at_start(void)
 {
 	const struct setting_entry setting = {.name = "name", .value = "value"};
@@ -465,7 +465,7 @@ static void test_unreadable_at_start(void)
 	store_bed_done(&bed);
 }
 
-/* A disk that does not answer holds nobody for ever. */
+/* A disk that does not answer blocks no client forever. */
 static void test_disk_hangs(void)
 {
 	struct registry_waiter waiter = {.durable = durable};
@@ -540,8 +540,8 @@ static void probe_turn(void *arg)
 		loop_timer_arm(&probe->later, 1); /* time does not stand still */
 }
 
-/* All records are collected in slices; what changes meanwhile is in the same batch. The end comes
- * when that is written, or while records are collected. */
+/* All records are collected in slices; changes during that time are in the same batch. The store
+ * ends when the batch is written, or while records are collected. */
 static void test_many(void)
 {
 	for (unsigned ends = 0; ends < 2; ends++) {
@@ -581,7 +581,7 @@ static void test_many(void)
 	}
 }
 
-/* A clean end with a batch that nobody has begun to write, and another behind it. */
+/* A clean end with a batch that no worker has begun to write, and another batch behind it. */
 static void test_end_with_work_left(void)
 {
 	struct bed bed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A store whose files are damaged: bytes, pages, cuts, in one file or in both. Nothing crashes, no
- * record comes back that was never put, a page of weft.db loses at most its own records, and vital
- * records are all there, or the registry says that they are not.
+ * A store whose files are damaged: bytes, pages, cuts, in one file or in both. Nothing crashes, and
+ * no record comes back that was never put. A damaged page of weft.db loses at most its own records.
+ * Vital records are all there, or the registry reports that they are not.
  *
  * STORE_DAMAGES=n plays n damages instead of 220, STORE_SEED=n begins with another seed.
  */
@@ -94,7 +94,7 @@ static void free_images(void)
 	}
 }
 
-/* A folder with these files, of which one is replaced, or two are. */
+/* A folder with these files, with one or two of them replaced. */
 static void put_images(size_t damaged, struct image by, size_t other, struct image other_by)
 {
 	store_bed_init(&bed);
@@ -119,8 +119,8 @@ static bool was_put(unsigned kind, const void *record)
 	return known;
 }
 
-/* How many records are missing. A wrong one is a failure, and so are vital ones that are missing
- * without a word. */
+/* How many records are missing. A wrong record is a failure, and so are missing vital records that
+ * the registry does not report. */
 static unsigned count_missing(const char *what)
 {
 	enum partition_state state = partition_state(bed.registry);
@@ -149,7 +149,7 @@ static unsigned count_missing(const char *what)
 	return missing;
 }
 
-/* Opens the store, and once more: what was salvaged is kept. */
+/* Opens the store twice: the salvaged records are kept. */
 static unsigned open_damaged(const char *what, bool *lost)
 {
 	unsigned missing;
@@ -180,8 +180,8 @@ static struct image copy_of(struct image image)
 	return copy;
 }
 
-/* Each page of each file, one after the other, is zeros. A page of weft.db that leads to no other
- * one costs no more than what stood in it, and no page costs a vital record. */
+/* Each page of each file in turn is set to zeros. A page of weft.db without links to other pages
+ * costs no more than its records, and no page costs a vital record. */
 static void test_each_page(void)
 {
 	static const size_t files[] = {0, 2};
@@ -245,9 +245,9 @@ static uint64_t number_of(const char *variable, uint64_t usual)
 	return text ? strtoull(text, NULL, 0) : usual;
 }
 
-/* One file at a time loses no vital record. Of two, they are all there or the registry says so; in
- * a log of SQLite damage hides what came after it, so there the last state that can be read counts,
- * if the other file does not know better. */
+/* Damage to one file loses no vital record. After damage to both files, the vital records are all
+ * there, or the registry reports the loss. Damage in a log of SQLite hides all later changes, so
+ * there the last readable state counts, unless the other file has a later state. */
 static void test_random(void)
 {
 	uint64_t first = number_of("STORE_SEED", 1), count = number_of("STORE_DAMAGES", DAMAGES);
@@ -349,8 +349,8 @@ static struct store_contents contents_of(uint64_t generation, bool known, bool w
 	return contents;
 }
 
-/* The newer file counts where it proves that it is whole. An older one proves nothing about what
- * came after it: a member that has been removed since would be back. */
+/* The newer file counts if it proves that it is whole. An older file proves nothing about later
+ * changes: a member that has been removed since would be back. */
 static void test_choice(void)
 {
 	static const struct {

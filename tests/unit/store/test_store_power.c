@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The store's promise: whatever ends the daemon, and wherever, nothing that was acknowledged is
- * lost and nothing comes back that was never put. A child changes records and tells by a pipe what
- * was acknowledged; it ends at a random write or sync of SQLite's, by itself or with the machine's
- * power. Its changes follow from the seed, so the parent knows all states that there were, and the
- * file must hold one of them, at least as late as the last that was acknowledged.
+ * The store's promise: no end of the daemon, at any point, loses an acknowledged change or brings
+ * back a record that was never put. A child changes records and reports acknowledged changes by a
+ * pipe. It ends at a random write or sync of SQLite's, alone or with the power of the machine. Its
+ * changes follow from the seed, so the parent knows all states. The file must hold one of them, at
+ * least as late as the last acknowledged state.
  *
  * STORE_POINTS=n plays n points instead of 200, STORE_SEED=n begins with another seed.
  */
@@ -84,7 +84,7 @@ static void play(struct bed *bed, uint64_t seed, int pipe)
 	_exit(0);
 }
 
-static unsigned last_told(int fd)
+static unsigned last_reported(int fd)
 {
 	unsigned told = 0, got;
 
@@ -137,7 +137,7 @@ static void end_at(uint64_t seed, unsigned long act, bool power)
 		play(&bed, seed, pipes[1]);
 	}
 	close(pipes[1]);
-	told = last_told(pipes[0]);
+	told = last_reported(pipes[0]);
 	close(pipes[0]);
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	CU_ASSERT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 9 || !WEXITSTATUS(status)));
@@ -160,7 +160,7 @@ static unsigned long number_of(const char *name, unsigned long preset)
 	return text ? strtoul(text, NULL, 10) : preset;
 }
 
-/* How many writes and syncs a run has, from one that goes to its end. */
+/* How many writes and syncs a run has, by a run without a cut. */
 static unsigned long count_acts(void)
 {
 	uint64_t state = 1;
@@ -218,8 +218,9 @@ static unsigned intact(const struct bed *bed)
 	return count;
 }
 
-/* Wherever a bit turns: all is there as it was, or the file is set aside and what is taken from it
- * is as it was, or the file passes for another program's or version's and is left alone. */
+/* A flipped bit has one of three results. Either all is unchanged, or the file is set aside and the
+ * records read from it are unchanged. Or the file looks like that of another program or version,
+ * and is left alone. */
 static void damage(const struct bed *whole, long at, uint8_t bits, unsigned seen[3])
 {
 	char from[512];
@@ -244,7 +245,7 @@ static void damage(const struct bed *whole, long at, uint8_t bits, unsigned seen
 	} else {
 		seen[0]++;
 		if (count != RECORDS || intact(&bed) != RECORDS) {
-			CU_FAIL("records are wrong or gone, and nobody has noticed");
+			CU_FAIL("records are wrong or missing without a report");
 			printf("    byte %ld, bits %#x: %zu records, %u intact\n", at, bits, count,
 			       intact(&bed));
 		}
@@ -271,7 +272,7 @@ static void test_damage_anywhere(void)
 	for (long at = 0; at < stat_of.st_size; at += at < 120 ? 1 : 5)
 		damage(&whole, at, (uint8_t)(1u << at % BITS), seen);
 	unit_capture_end(&capture, text, sizeof(text));
-	CU_ASSERT_TRUE(seen[0] > 100); /* what no record stands on */
+	CU_ASSERT_TRUE(seen[0] > 100); /* bytes without records */
 	CU_ASSERT_TRUE(seen[1] > 100);
 	CU_ASSERT_TRUE(seen[2] < 100);
 	store_bed_done(&whole);

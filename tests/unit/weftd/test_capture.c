@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a capture shows: no key of any attribute that has one, whoever wrote it; every MAD that goes
- * or comes, in order, up to a bound, and then how many were lost; the bytes of a record of the
- * file.
+ * The content of a capture: no key of any attribute that has a key, from any sender. It has every
+ * MAD that is sent or received, in order, up to a bound, and then the number of lost MADs. Also the
+ * bytes of a record of the file.
  */
 #include "weftd/capture.h"
 
@@ -140,7 +140,7 @@ static void test_no_keys(void)
 	}
 }
 
-/* A record: bytes that Wireshark has decoded as what they are meant to be. */
+/* A record: its bytes, which Wireshark has decoded correctly. */
 static void test_record(void)
 {
 	uint8_t mad[MAD_SIZE] = {1, 2, 3}, out[PCAP_RECORD_MAX], header[PCAP_FILE_HEADER];
@@ -292,7 +292,7 @@ static void test_both_ways(void)
 	end();
 }
 
-/* More than find room: the first ones are given, and how many were lost. */
+/* More MADs than the places: the first are stored, and the number of lost MADs. */
 static void test_lost(void)
 {
 	begin();
@@ -332,7 +332,7 @@ static void test_refused(void)
 	for (int i = 0; i < CAPTURES_MAX; i++)
 		close(fds[i]);
 	await_captures(0);
-	come(3, 9); /* nobody looks any more */
+	come(3, 9); /* no client is left */
 	end();
 }
 

@@ -63,7 +63,7 @@ static void print_options(const struct conf *conf, FILE *out)
 	}
 }
 
-/* These and the keys, to be freed: what two configurations are compared by. */
+/* The texts by which two configurations are compared: options and keys. To be freed. */
 static char *state_of(const struct conf *conf)
 {
 	char *text = NULL;
@@ -115,7 +115,7 @@ static void test_defaults(void)
 	CU_ASSERT_EQUAL(conf.sm.max_op_vls, 5);
 }
 
-/* What makes one line of the state of a default configuration another one. */
+/* Texts that change one line of the state of a default configuration. */
 static const struct {
 	const char *text, *line;
 } good[] = {
@@ -213,7 +213,8 @@ static void test_former(void)
 	CU_ASSERT_EQUAL(found, 1);
 }
 
-/* The one that there is, by its name: also with -o, and over another value. */
+/* The former word "quarantine" gives the policy "note", with a warning: also with -o, and over
+ * another value. */
 static void test_quarantine(void)
 {
 	char error[CONF_ERROR_SIZE] = "", log[512];
@@ -446,7 +447,7 @@ static void test_bad(void)
 	}
 }
 
-/* Whoever opened one would wait for its writer, and who reads, for what he says. */
+/* Opening a pipe would wait for its writer, and reading for its data. */
 static void test_pipe(void)
 {
 	char error[CONF_ERROR_SIZE] = "", folder[] = "/tmp/weft-conf-XXXXXX", path[64];
@@ -464,7 +465,7 @@ static void test_pipe(void)
 	CU_ASSERT(!unlink(path) && !rmdir(folder));
 }
 
-/* What is no text file at all. */
+/* Files that are not text files. */
 static void test_files(void)
 {
 	static char large[300 * 1024];
@@ -576,7 +577,7 @@ static void test_set_text(void)
 	CU_ASSERT_EQUAL(conf.sm.lmc, 0);
 }
 
-/* What conf_row_print writes, conf_read takes. */
+/* conf_read accepts the output of conf_row_print. */
 static void test_print(void)
 {
 	struct conf conf, again;
@@ -670,7 +671,7 @@ static void test_example_is_the_defaults(void)
 	free(text);
 }
 
-/* Setting a number writes its own bytes and none behind them, whatever size its field has. */
+/* Setting a number writes the bytes of its field and none behind them, for each size of field. */
 static void test_neighbours(void)
 {
 	char setting[96], error[CONF_ERROR_SIZE];
@@ -690,7 +691,7 @@ static void test_neighbours(void)
 	}
 }
 
-/* No two options write the same bytes, and no key is among what managers tell each other. */
+/* No two options write the same bytes, and no key is in the text that managers exchange. */
 static void test_places(void)
 {
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
@@ -706,7 +707,7 @@ static void test_places(void)
 	}
 }
 
-/* What a failover would change is compared between managers; what is a host's own is not. */
+/* Managers compare options that a failover would change, and no options of a single host. */
 static void test_agreed(void)
 {
 	static const char *const yes[] = {
@@ -723,7 +724,7 @@ static void test_agreed(void)
 		CU_ASSERT_PTR_NULL(strstr(text, no[i]));
 }
 
-/* The longest list fits into what managers tell each other, and one row more or less shows. */
+/* The longest list fits into the text that managers exchange, and a row more or less shows. */
 static void test_agreed_aliases(void)
 {
 	static char text[2][FRAME_CONFIG_MAX];
@@ -868,7 +869,7 @@ int main(void)
 		{"plain text", test_set_text},
 		{"neighbours", test_neighbours},
 		{"a place for each", test_places},
-		{"what managers compare", test_agreed},
+		{"options that managers compare", test_agreed},
 		{"a long list that should agree", test_agreed_aliases},
 		{"which place", test_which},
 		{"print", test_print},

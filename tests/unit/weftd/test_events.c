@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Events: the ring, what each of the three sources makes of what it hears, and clients that read
- * over a real control socket, in one thread with the loop: from a number on, following, too late,
- * and after a restart.
+ * Events: the ring, the events of each of the three sources, and clients that read over a real
+ * control socket, in one thread with the loop. Clients read from a number on, follow, come too
+ * late, or return after a restart.
  */
 #include "weftd/events.h"
 
@@ -163,13 +163,13 @@ static void put_records(void)
 
 	registry_put(bed.registry, REGISTRY_GROUP, &group);
 	registry_put(bed.registry, REGISTRY_MEMBER, &member);
-	registry_put(bed.registry, REGISTRY_LID, &lid); /* not told */
+	registry_put(bed.registry, REGISTRY_LID, &lid); /* no event */
 	registry_put(bed.registry, REGISTRY_PARTITION, &partition);
 	registry_put(bed.registry, REGISTRY_PARTITION_MEMBER, &of);
-	setting_put(bed.registry, "lease clock", "5000"); /* not told */
+	setting_put(bed.registry, "lease clock", "5000"); /* no event */
 	setting_put(bed.registry, "routing", "updn");
 	registry_together(bed.registry, true);
-	registry_drop(bed.registry, REGISTRY_MEMBER, &member); /* told as a whole */
+	registry_drop(bed.registry, REGISTRY_MEMBER, &member); /* an event for the whole */
 	registry_together(bed.registry, false);
 	registry_drop(bed.registry, REGISTRY_GROUP, &group);
 }
@@ -258,7 +258,7 @@ static void test_sources(void)
 	end();
 }
 
-/* What each trap of the specification's table (14.2.5.1) is about, and that of a vendor. */
+/* The texts of all traps of the specification (14.2.5.1), and of a vendor's trap. */
 static void test_trap_words(void)
 {
 	static const struct {
@@ -301,7 +301,7 @@ static void happen(unsigned count)
 		event_raise(&bed.hub, &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = 1});
 }
 
-/* A client that follows hears what comes; another takes up where it left off. */
+/* A client that follows gets new events. Another client continues where the first stopped. */
 static void test_follow(void)
 {
 	begin();
@@ -324,8 +324,8 @@ static void test_follow(void)
 	end();
 }
 
-/* A follower that falls behind by more than is kept loses what fell out, is told so, and goes on.
- */
+/* A follower that falls behind by more than the ring loses the oldest events, gets a gap, and goes
+ * on. */
 static void test_behind(void)
 {
 	begin();
@@ -342,7 +342,7 @@ static void test_behind(void)
 	end();
 }
 
-/* What is gone is told as a gap, and so is a number of a weftd before. */
+/* Events that are no longer stored give a gap, and so does a number of an earlier weftd. */
 static void test_gap(void)
 {
 	begin();
@@ -383,7 +383,7 @@ static void test_gap(void)
 	end();
 }
 
-/* What is rare outlives what is frequent; what is between is told as gone. */
+/* Rare events outlive frequent events; a gap stands for those in between. */
 static void test_kinds_apart(void)
 {
 	struct notice notice = {.is_generic = 1, .trap_number = 128, .issuer_lid = 3};
@@ -442,7 +442,7 @@ static void take_numbers(const char *dir, uint64_t first, uint64_t count, bool k
 	loop_free(loop);
 }
 
-/* No number comes twice, whatever the end was; a clean end skips none. */
+/* No number is used twice, after any kind of end. A clean end skips none. */
 static void test_numbers(void)
 {
 	enum { BLOCK = EVENT_NUMBERS_BLOCK };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Levels of the log as a setting: what counts before what, and texts that mean nothing. The command
- * is asked over a real control socket.
+ * Levels of the log as a setting: their precedence, and invalid texts. The command goes over a real
+ * control socket.
  */
 #include "weftd/log_levels.h"
 
@@ -31,8 +31,8 @@ static void end(void)
 	log_set_level(NULL, LOG_INFO);
 }
 
-/* What is set, what that makes of three rooms when notice is configured, and whether it is ignored.
- */
+/* The setting, the resulting levels of three components with notice configured, and whether it is
+ * ignored. */
 static const struct {
 	const char *text;
 	int sm, sa, lib;

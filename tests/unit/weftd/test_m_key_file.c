@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The file of secrets: what it may be, who may own it, and that no error tells a secret. */
+/* The file of secrets: permitted kinds of file and owners, and that no error shows a secret. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static void test_no_file(void)
 }
 
 static const CU_TestInfo tests[] = {
-	{"good files", test_good}, {"bad files", test_bad}, {"what goes together", test_modes},
+	{"good files", test_good}, {"bad files", test_bad}, {"combinations", test_modes},
 	{"no file", test_no_file}, CU_TEST_INFO_NULL,
 };
 

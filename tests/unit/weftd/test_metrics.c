@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The status as metrics (weftd/metrics.h): names, units and which of them only a MASTER has. Their
- * names say the unit, so a metric in seconds is one, whatever unit the status has.
+ * The status as metrics (weftd/metrics.h): names, units, and metrics that only a MASTER has. The
+ * names contain the unit, so a metric in seconds has seconds, independent of the unit in the
+ * status.
  */
 #include "weftd/metrics.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What files tell routing engines: read as the configuration names them, refused with file and
- * line, and followed by the engines; and what is told about GUIDs that are not there.
+ * The files of routing engines: reading by the names in the configuration, refusals with file and
+ * line, their effect on the engines, and the lines about GUIDs that are absent.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -87,7 +87,7 @@ static void test_all(void)
 	route_options_unref(options);
 }
 
-/* The first bad file is told, and nothing is taken. */
+/* The first bad file is reported, and no file is applied. */
 static void test_bad(void)
 {
 	struct route_options *options = NULL;
@@ -121,8 +121,8 @@ static struct routes *compute(const struct snapshot *snapshot, const char *engin
 	return result.routes;
 }
 
-/* Two leaves and two spines. A host's way leads over the other spine when the link that it has
- * taken counts as more; and over the one that an order of ports makes the second. */
+/* Two leaves and two spines. The path of a host leads over the other spine if its link gets a
+ * greater weight. With an order of ports, it leads over the second spine of the order. */
 static void test_weights_and_order(void)
 {
 	struct net *net = net_tree2(2, 1, 2, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * OpenSM's files for routing engines: GUID lists and dumps, good ones and what is refused, and the
- * engine that takes its tables from a dump.
+ * OpenSM's files for routing engines: valid and refused GUID lists and dumps, and the engine that
+ * takes its tables from a dump.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -113,7 +113,7 @@ static void test_bad_guids(void)
 	}
 }
 
-/* A GUID and numbers: in order, with what may follow; and all that is refused with its line. */
+/* A GUID and numbers: in order, with optional values; each refusal names its line. */
 static void test_rows(void)
 {
 	static const char good[] = "# order\n0xa1 3 1 254\n\n0xa2 7 # one\r\n0xa1 2";
@@ -258,8 +258,8 @@ static void test_names(void)
 	}
 }
 
-/* What ftree computes, told to the engine file, is what that gives; without one switch's table it
- * refuses. */
+/* The engine file gives the tables that ftree computed. Without the table of one switch it refuses.
+ */
 static void test_engine(void)
 {
 	static const char *const names[] = {"ftree"}, *const file[] = {"file"};

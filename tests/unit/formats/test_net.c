@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Net files: what the reader takes and what it refuses, at which line and in which words; that
- * printing and reading are inverse; the limits; and that no mutation of a good file does harm
- * (which shows best under AddressSanitizer).
+ * Net files: accepted and refused input, with line and text of the error. Printing and reading are
+ * inverse. The tests also cover the limits, and mutations of a good file, which must do no harm
+ * (AddressSanitizer shows this best).
  */
 #include "formats/net.h"
 
@@ -274,7 +274,7 @@ static void test_length_counts(void)
 	net_free(net);
 }
 
-/* Writes what printf would count times, with the count's number as argument. */
+/* Writes the output of printf count times, with the number of the round as argument. */
 static char *repeat(const char *format, unsigned count)
 {
 	char *text;
@@ -361,7 +361,7 @@ static void test_builder(void)
 	net_free(NULL);
 }
 
-/* Such nets can be read, for managers must be tested against them; validating tells. */
+/* Such nets can be read, because managers must be tested against them; validation reports them. */
 static const struct {
 	const char *text;
 	const char *words; /* NULL: nothing is wrong */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Planned and found nets: which differences are told and in which words, one change at a time, and
- * that a net is as itself whatever the order of its nodes. Then the other languages of a net: what
- * Graphviz and SLURM get, to the letter.
+ * Planned and found nets: the reported differences and their texts, one change at a time. A net
+ * equals itself in any order of its nodes. Then the exact output for Graphviz and SLURM.
  */
 #include <string.h>
 
@@ -119,7 +118,7 @@ static void test_changes(void)
 	net_free(planned);
 }
 
-/* Of a node that is missing, and of one that nobody planned, the cables are in its line. */
+/* The line of a missing or unplanned node has its cables. */
 static void test_nodes(void)
 {
 	char *without = edited(plan, "caguid=0x102\nCa 1 \"H-2\" # \"h2 mlx5_0\"\n", ""), *fewer;
@@ -236,7 +235,8 @@ static void test_slurm(void)
 	}
 }
 
-/* What SLURM could not read in names is replaced; a host with two adapters stands in one place. */
+/* Characters of names that SLURM cannot read are replaced. A host with two adapters appears once.
+ */
 static void test_slurm_names(void)
 {
 	static const char text[] = "Switch 8 \"x\" # \"rack 1 [left]\"\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* OpenSM's configuration and LIDs: what lines mean, what is refused, and how values become ours. */
+/* OpenSM's configuration and LIDs: the meaning of lines, refusals, and the conversion to our
+ * values. */
 #include "formats/opensm_conf.h"
 
 #include <errno.h>
@@ -111,7 +112,7 @@ static void test_values(void)
 	CU_ASSERT_FALSE(opensm_value_same("", "0"));
 }
 
-/* A row with an equivalent says how, and one without says why. */
+/* A row has an equivalent, or a note with the reason. */
 static void test_rows(void)
 {
 	for (const struct opensm_row *row = opensm_rows; row->name; row++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Partition files: what OpenSM's grammar says, each of its rules broken once, and who is where. */
+/* Partition files: OpenSM's grammar, each of its rules broken once, and the members of partitions.
+ */
 #include "formats/partitions.h"
 
 #include <arpa/inet.h>
@@ -75,7 +76,7 @@ static void test_members(void)
 	partitions_free(partitions);
 }
 
-static void test_who(void)
+static void test_member_words(void)
 {
 	static const struct {
 		const char *word;
@@ -136,7 +137,7 @@ static void expect_group(const struct partition *partition, uint32_t index, cons
 	CU_ASSERT_EQUAL(partition->groups[index].q_key, q_key);
 }
 
-/* A partition has one broadcast group for each scope that its flags name, of all that there are. */
+/* A partition has one broadcast group for each scope in its flags, of all valid scopes. */
 static void test_scopes(void)
 {
 	char text[256] = "a=0x8001, ipoib", *at = text + strlen(text);
@@ -327,7 +328,7 @@ static void test_no_key_left(void)
 	free(text);
 }
 
-/* Whatever bytes there are: parsed or refused, and nothing is read beyond the end. */
+/* Random bytes are parsed or refused, and nothing is read beyond the end. */
 static void test_garbage(void)
 {
 	static const char letters[] = "a=0x1,:;\n #-ALLmgidf12both";
@@ -355,7 +356,7 @@ static void test_garbage(void)
 	CU_ASSERT_TRUE(good > 0 && good < 20000);
 }
 
-/* What one file changes of another. */
+/* The differences between two files. */
 static void test_changes(void)
 {
 	static const char nine[] = "a=1:ALL;b=2:ALL;c=3:ALL;d=4:ALL;e=5:ALL;f=6:ALL;g=7:ALL;"
@@ -404,7 +405,7 @@ static void test_changes(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"members", test_members}, {"who", test_who},
+		{"members", test_members}, {"words", test_member_words},
 		{"both", test_both},	   {"groups", test_groups},
 		{"scopes", test_scopes},   {"refused", test_refused},
 		{"garbage", test_garbage}, {"changes", test_changes},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * weftctl: how words become requests or are refused, and what the printers make of literal JSON,
- * down to the last blank; also of JSON that lacks everything, or comes from a node that means harm.
+ * weftctl: how words become requests or are refused, and the exact output of the printers for
+ * literal JSON. The JSON may lack everything, or come from a malicious node.
  */
 #include <errno.h>
 #include <locale.h>
@@ -212,7 +212,7 @@ static void test_parse(void)
 	}
 }
 
-/* What the exit status of a change follows from. */
+/* The exit status of a change. */
 static void test_change_failed(void)
 {
 	static const struct {
@@ -244,7 +244,7 @@ static void test_change_failed(void)
 	}
 }
 
-/* What a printer, or a table with these columns, makes of data, to be freed. */
+/* The output of a printer, or of a table with these columns, for data; to be freed. */
 static char *printed(void (*print)(const json_t *, FILE *), const struct column *columns,
 		     const struct column_choice *choice, const char *data)
 {
@@ -332,14 +332,14 @@ static const struct {
 	 "Store       degraded: disk full\n"
 	 "            /s/weft.db, 3 records, 5 bytes, last commit -\n"
 	 "Anomalies   none\n"},
-	{"a master whom nobody follows", print_ha,
+	{"a master without standbys", print_ha,
 	 "{\"role\":\"MASTER\",\"listen\":\"\",\"durability\":\"local\",\"acknowledged_by\":"
 	 "\"local\",\"master\":null,\"peers\":[],\"standbys\":[]}",
 	 "Role        MASTER\n"
 	 "Listens     no: standbys cannot follow this manager\n"
 	 "Durability  local\n"
 	 "Standbys    none\n"},
-	{"a master whose standby is at rest", print_ha,
+	{"a master whose standby is NOTACTIVE", print_ha,
 	 "{\"role\":\"MASTER\",\"listen\":\"10.0.0.1\",\"durability\":\"local\","
 	 "\"acknowledged_by\":\"local\",\"refused\":{\"connections\":7,\"standbys\":0,"
 	 "\"masters\":1},\"master\":null,\"peers\":[],\"standbys\":[{\"guid\":"
@@ -688,7 +688,7 @@ static void test_tables(void)
 	}
 }
 
-/* What the daemon says of a fabric, in the words of a net file; read back it is the same. */
+/* The daemon's description of a fabric, printed as a net file. Read back it is the same. */
 static void test_topology(void)
 {
 	static const char said[] =
@@ -903,7 +903,7 @@ static char *help_of(char *word)
 	return text;
 }
 
-/* Each command has its texts; what --help and the manual make of them. */
+/* Each command has its texts, for --help and the manual. */
 static void test_reference(void)
 {
 	static const char *const in_manual[] = {

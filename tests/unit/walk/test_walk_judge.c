@@ -162,7 +162,7 @@ static void test_with_switches(void)
 	walk_fabric_done(&fabric);
 }
 
-/* One entry is wrong; what the first complaint says. */
+/* One entry is wrong; the text of the first complaint. */
 static void test_mistakes(void)
 {
 	static const struct {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Before a Set() there was no circle, so a new one passes through the switch that was set, by an
- * entry that the Set() changed or by a link that it made ACTIVE. So for each switch the watch keeps
- * the table and the link states that it saw last, and walks only from the entries that differ.
- * Packets pass links that are ACTIVE at both ends and entries up to LinearFDBTop; a circle over
- * anything else exists on paper only and is none. For each entry, top and link the watch also keeps
- * which Set() wrote it last, to tell whether who closed a circle could know of all its parts.
+ * There was no forwarding loop before a Set(). A new loop therefore passes through the switch that
+ * the Set() reached: by an entry that it changed, or by a link that it made ACTIVE. For each switch
+ * the watch keeps the table and the link states that it saw last, and walks only from entries that
+ * differ. Packets pass links that are ACTIVE at both ends, and entries up to LinearFDBTop. Entries
+ * above it form no loop.
+ *
+ * For each entry, top and link the watch also keeps the Set() that wrote it last. From these it
+ * decides whether the sender of a Set() could know all parts of the loop that it closed.
  */
 #include "tests/sim/circles.h"
 
@@ -19,7 +21,7 @@
 
 enum { LFT_LIDS = LFT_BLOCKS_MAX * LFT_BLOCK_LIDS, STEPS_MAX = 4096, DESCRIBED_MAX = 8 };
 
-struct last_seen { /* of one switch */
+struct last_seen { /* of a switch */
 	lid_t top;
 	bool passes[PORT_MAX + 1];
 	uint8_t lft[LFT_LIDS];
@@ -32,9 +34,9 @@ struct excused {
 };
 
 struct circles {
-	struct map seen; /* by device */
+	struct map seen; /* by node GUID */
 	const struct known *known;
-	struct excused *excused; /* that were there when last looked */
+	struct excused *excused; /* loops at the last check */
 	size_t num_excused;
 };
 
@@ -78,7 +80,7 @@ static struct last_seen *last_seen(struct circles *circles, const struct device 
 	return seen;
 }
 
-/* The switch to which device forwards a packet for lid, NULL when none. */
+/* The switch to which device forwards a packet for lid; NULL: none. */
 static const struct device *next_switch(const struct device *device, lid_t lid)
 {
 	uint8_t out = device_lft_port(device, lid);
@@ -89,7 +91,7 @@ static const struct device *next_switch(const struct device *device, lid_t lid)
 	return device_is_switch(port->peer->device) ? port->peer->device : NULL;
 }
 
-/* A circle that does not come back to where it began was there before. */
+/* A loop that does not return to begin was there before. */
 static bool in_circle(const struct device *begin, lid_t lid)
 {
 	const struct device *at = next_switch(begin, lid);
@@ -99,9 +101,8 @@ static bool in_circle(const struct device *begin, lid_t lid)
 	return at == begin;
 }
 
-/* A circle is nobody's fault when the sender of the Set that closed it could not know of a part of
- * it: a cable that was moved, a Set of its own that another switch got because of that, and not
- * this one, a Set of another MASTER. */
+/* The manager that closed a loop is excused if it could not know a part of it: a moved cable, a
+ * Set() of its own that a moved cable led to another switch, or a Set() of another MASTER. */
 static bool is_excused(struct circles *circles, const struct device *begin, lid_t lid,
 		       const struct origin *set)
 {
@@ -184,8 +185,8 @@ static void judge_link(const struct device_port *port, struct tally *tally)
 	}
 }
 
-/* A link that goes ACTIVE carries packets both ways. A Set() at one end makes both ends ACTIVE: one
- * at the other end that comes later opens nothing. */
+/* A link that goes ACTIVE carries packets both ways. A Set() at one end makes both ends ACTIVE, so
+ * a later Set() at the other end closes no loop. */
 static void port_was_set(struct last_seen *seen, const struct device_port *port,
 			 struct tally *tally)
 {
@@ -240,7 +241,7 @@ bool circles_last(struct circles *circles, const struct device **device, lid_t *
 	return true;
 }
 
-/* A circle that device is not part of is followed for a while. */
+/* The walk ends after some steps, because device may lead to a loop that it is not part of. */
 void circles_describe(const struct device *device, lid_t lid, char *text, size_t size)
 {
 	const struct device *at = device;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A cable counts for an MLID when one of its ends sends to it, whichever. So what is looked for is
- * stricter than a packet's way, and simpler: the cables that count for an MLID are a forest. A
- * Set() closes a circle only by a cable that did not count before, at the switch that was set; so
- * for each switch the watch keeps the masks and the link states that it saw last, and asks of each
- * such cable whether its ends are connected without it. As in circles.c it also keeps which Set()
- * wrote what last, and leaves out what the sender of the Set() could not know: only when ends are
- * connected over the rest of the cables has it closed a circle with open eyes.
+ * A cable counts for an MLID when either of its ends sends to it. The cables that count must be a
+ * forest. This rule is simpler than the path of a packet, and stricter. A Set() closes a loop only
+ * by a cable that did not count before, at the switch that the Set() reached. For each switch the
+ * watch therefore keeps the masks and link states that it saw last. For each new cable it checks
+ * whether the two ends are connected without it.
+ *
+ * As in circles.c the watch also keeps the Set() that wrote each part last, and ignores parts that
+ * the sender of the Set() could not know. A loop counts only if the remaining cables connect the
+ * two ends.
  */
 #include "tests/sim/forest.h"
 
@@ -29,11 +31,11 @@ enum {
 	RUNS_FOR_EVER = 1000000
 };
 
-struct last_seen { /* of one switch */
+struct last_seen { /* of a switch */
 	size_t mlids;
 	uint16_t (*masks)[MFT_POSITIONS]; /* by MLID */
 	bool passes[PORT_MAX + 1];
-	bool by_default; /* it sent to default ports what its table did not cover */
+	bool by_default; /* it sent MLIDs beyond its table to default ports */
 	struct origin (*cell_by)[MFT_POSITIONS]; /* by block */
 	struct origin top_by, port_by[PORT_MAX + 1];
 };
@@ -44,9 +46,9 @@ struct excused {
 };
 
 struct forest {
-	struct map seen; /* by device */
+	struct map seen; /* by node GUID */
 	const struct known *known;
-	struct excused *excused; /* that were there when last looked */
+	struct excused *excused; /* loops at the last check */
 	size_t num_excused;
 };
 
@@ -119,8 +121,8 @@ static bool joins(const struct device_port *port, lid_t mlid)
 	return leads_on(port) && (sends_by(port, mlid) || sends_by(port->peer, mlid));
 }
 
-/* Whether one end of a cable sends, and set's sender could know of all that lets it. What a switch
- * sends that never told may be anything: comes_back_beyond(). */
+/* Whether one end of a cable sends, and the sender of set could know everything that makes it send.
+ * A switch that has not answered may hold any entries: see comes_back_beyond(). */
 static bool is_known_to_send(struct forest *forest, const struct device_port *port, lid_t mlid,
 			     const struct origin *set)
 {
@@ -139,7 +141,7 @@ static bool is_known_to_send(struct forest *forest, const struct device_port *po
 	       !known_is_unforeseen(known, set, &beyond->port_by[port->peer->num]);
 }
 
-/* set: who has to know of the cable; NULL: nobody. */
+/* set: the cable counts only if the sender of set could know it. NULL: every cable counts. */
 static bool joins_for(struct forest *forest, const struct device_port *port, lid_t mlid,
 		      const struct origin *set)
 {
@@ -152,7 +154,7 @@ static bool joins_for(struct forest *forest, const struct device_port *port, lid
 /* Circles */
 
 struct search {
-	struct map seen; /* switches, by GUID: the port by which each was found */
+	struct map seen; /* switches, by GUID: the port by which the search found each */
 	const struct device **list;
 	size_t count;
 };
@@ -172,8 +174,8 @@ static bool is_unheard(const struct forest *forest, const struct device *device,
 	return set && known_is_unheard(forest->known, set, device);
 }
 
-/* To wherever cables lead from where a cable leads, without it, and not to switches that never
- * told. */
+/* Follows cables from the far end of this port, without its own cable, and not to switches that
+ * have not answered. */
 static void flood(struct forest *forest, const struct device_port *without, lid_t mlid,
 		  const struct origin *set, struct search *search)
 {
@@ -192,9 +194,9 @@ static void flood(struct forest *forest, const struct device_port *without, lid_
 	}
 }
 
-/* Whether a cable into switches that never told what they hold leads on, over any of these, to
- * where a search has come. They may send on whatever they are sent; but nothing can come round
- * through them as long as neither side is known to send to them. */
+/* Whether a cable into switches that have not answered leads on, over other such switches, to a
+ * switch that the search has reached. These switches may forward any packet that they receive. But
+ * a packet returns through them only if one side is known to send to them. */
 static bool comes_back_beyond(struct forest *forest, const struct device_port *into, lid_t mlid,
 			      const struct origin *set, const struct search *goal, char *text,
 			      size_t size)
@@ -227,7 +229,7 @@ static bool comes_back_beyond(struct forest *forest, const struct device_port *i
 	return found;
 }
 
-/* The same, of a cable, or of any to which a search from its other end has come. */
+/* The same for a cable, or for any cable that a search from its other end reached. */
 static bool find_beyond(struct forest *forest, const struct device_port *without, lid_t mlid,
 			const struct origin *set, const struct search *search, char *text,
 			size_t size)
@@ -254,7 +256,7 @@ static bool find_beyond(struct forest *forest, const struct device_port *without
 	return found;
 }
 
-/* Writes the cables of the circle, from their other end on. */
+/* Writes the cables of the loop, beginning at their other end. */
 static void describe(const struct search *search, const struct device_port *port, char *text,
 		     size_t size)
 {
@@ -314,7 +316,8 @@ static void judge(const struct device_port *port, lid_t mlid, struct tally *tall
 	forest->excused[forest->num_excused++] = (struct excused){.port = port, .mlid = mlid};
 }
 
-/* A port sends now: its cable did not count before, or what its other end sends on did not. */
+/* A port sends now: its cable did not count before, or the entries of its other end did not
+ * count. */
 static bool begins_to_count(const struct device_port *port, lid_t mlid, const struct tally *tally)
 {
 	return !sends_by(port->peer, mlid) ||
@@ -362,8 +365,7 @@ static void masks_were_set(struct last_seen *seen, const struct device *device, 
 	}
 }
 
-/* A Set() at one end makes both ends ACTIVE: one at the other end that comes later opens nothing.
- */
+/* A Set() at one end makes both ends ACTIVE, so a later Set() at the other end closes no loop. */
 static void port_was_set(struct last_seen *seen, const struct device_port *port,
 			 struct tally *tally)
 {
@@ -486,7 +488,7 @@ bool forest_holds(const struct world *world, lid_t mlid)
 	return false;
 }
 
-/* Of the first 16 ports. */
+/* Changes masks of the first 16 ports only. */
 void forest_garble(struct world *world, const char *node, lid_t mlid, uint8_t add, uint8_t remove)
 {
 	struct device *const *devices;

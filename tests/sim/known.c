@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads along with the managers. A moved cable is shown to a manager by a trap 128 of a switch that
- * had one of its ends; by a NodeInfo that came through it; by a PortInfo of an end that has fallen
- * back to INIT or DOWN since this manager saw it last; by a PortStateChange at an end where it saw
- * none. What shows nothing: an INIT that was INIT before, a PortStateChange that it has not seen
- * cleared, silence, and what another switch answered in the place of the one that was asked.
+ * Reads the MADs of each manager. A manager learns of a moved cable from any of these:
+ * - a trap 128 of a switch that had one end of the cable;
+ * - a NodeInfo that came through the cable;
+ * - a PortInfo of an end in INIT or DOWN that this manager last saw in a higher state;
+ * - a PortStateChange at an end where this manager last saw it clear.
+ *
+ * These prove nothing: an INIT after an INIT, a PortStateChange that this manager has not seen
+ * clear, a missing answer, and an answer of another switch than the request was meant for.
  */
 #include "tests/sim/known.h"
 
@@ -24,22 +27,22 @@ enum {
 	STATUS_MASK = 0x7FFF, /* without the D bit */
 };
 
-struct moved { /* the end of a cable */
+struct moved { /* an end of a cable */
 	const struct device_port *port;
-	const struct device *before;	 /* where it led */
+	const struct device *before;	 /* the device at its other end before the move */
 	uint64_t shown_us[MANAGERS_MAX]; /* 0: not yet */
 };
 
-struct seen { /* a port, in the last answer that told of it; port 0 of a switch: its SwitchInfo */
+struct seen { /* a port, as of the last answer about it; port 0 of a switch: as of its SwitchInfo */
 	uint8_t state[MANAGERS_MAX];
 	bool no_change[MANAGERS_MAX]; /* PortStateChange was clear */
 };
 
-struct misled { /* about a device: what it was asked or told was answered elsewhere */
-	const struct device_port *by[MANAGERS_MAX]; /* a moved cable on the way; NULL: none */
+struct misled { /* about a device: another device answered requests that were meant for it */
+	const struct device_port *by[MANAGERS_MAX]; /* a moved cable on the route; NULL: none */
 };
 
-struct heard { /* of a device: when it answered first since all was read by who is MASTER */
+struct heard { /* a device: when it first answered after the MASTER began to read the fabric */
 	const struct device *device;
 	uint64_t us[MANAGERS_MAX];
 };
@@ -56,8 +59,8 @@ struct known {
 	struct map heard;  /* by device */
 	struct map sent;   /* by set_key() */
 	const struct device *at[MANAGERS_MAX];
-	uint64_t reads_us[MANAGERS_MAX];  /* when it began to read all, last */
-	uint64_t master_us[MANAGERS_MAX]; /* the same, before its first Set(); 0: no MASTER */
+	uint64_t reads_us[MANAGERS_MAX];  /* when it last began to read the whole fabric */
+	uint64_t master_us[MANAGERS_MAX]; /* reads_us before the first Set(); 0: not MASTER */
 };
 
 struct known *known_new(void)
@@ -109,7 +112,7 @@ void known_starts(struct known *known, unsigned manager, const struct device *at
 
 /* Sets */
 
-/* What stays as it was sent, from the manager to the agent: TID, attribute, modifier, way. */
+/* The parts that stay equal from the manager to the agent: TID, attribute, modifier, route. */
 static uint64_t set_key(const uint8_t *mad)
 {
 	uint64_t words[(SENT_KEY_BYTES + (HOPS_MAX + 1)) / sizeof(uint64_t)], key = 1;
@@ -123,8 +126,8 @@ static uint64_t set_key(const uint8_t *mad)
 	return key;
 }
 
-/* A manager that begins to read all forgets the devices to which no cables lead then: it has not
- * heard of them when they are back. */
+/* A manager that begins to read the fabric forgets devices that no cable reaches then. When they
+ * return, they count as unread until they answer. */
 static void forget_beyond_reach(struct known *known, unsigned manager)
 {
 	const struct device **reached = mem_array(DEVICES_MAX, sizeof(*reached));
@@ -166,7 +169,7 @@ void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint
 		if (info.state != SM_MASTER)
 			known->master_us[manager] = 0;
 	}
-	if (header.attr_id == ATTR_NODE_INFO && !header.hop_count) { /* itself first */
+	if (header.attr_id == ATTR_NODE_INFO && !header.hop_count) { /* its own node first */
 		known->reads_us[manager] = now_us;
 		forget_beyond_reach(known, manager);
 	}
@@ -179,9 +182,7 @@ void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint
 	free(map_put(&known->sent, set_key(mad), sent));
 }
 
-/* The port out of which hop number n of a directed way goes, as cables are now; NULL: there is
- * none.
- */
+/* The port by which hop n of a directed route leaves, over the present cables; NULL: none. */
 static const struct device_port *hop(const struct device *at, const uint8_t *mad, unsigned n)
 {
 	const struct device_port *port = NULL;
@@ -267,16 +268,16 @@ void known_moves(struct known *known, const struct device_port *port)
 		one_end_moves(known, port->peer);
 }
 
-/* What has arrived at a manager. */
+/* A MAD that arrived at a manager. */
 struct sight {
 	unsigned manager;
 	struct mad_header header;
 	const uint8_t *data;
-	const struct device_port *last; /* the last hop of a directed way; NULL: there was none */
-	const struct device *device;	/* that answers; NULL: not for itself, or it is a trap */
-	lid_t lid;			/* that sent a trap */
-	bool fell_back;			/* a port did, or a PortStateChange appeared */
-	const struct device_port *port; /* of which that was asked */
+	const struct device_port *last; /* the last hop of a directed route; NULL: none */
+	const struct device *device;	/* that answers; NULL: none, or not the device meant */
+	lid_t lid;			/* of the issuer of a trap */
+	bool fell_back;			/* the port state did, or a PortStateChange appeared */
+	const struct device_port *port; /* the port that the request was about */
 };
 
 static bool has_lid(const struct device *device, lid_t lid)
@@ -328,16 +329,16 @@ static void compare(struct known *known, struct sight *sight)
 		attr_decode(&port_info_format, sight->data, &info);
 		sight->port = &sight->device->port[num];
 		seen = seen_of(known, sight->port);
-		/* No cable can be moved without the port being DOWN or INIT. ARMED after ACTIVE is
-		 * the late answer to a Get() that was sent before the Set(). */
+		/* A port whose cable is moved goes DOWN or INIT. ARMED after ACTIVE is the late
+		 * answer to a Get() that was sent before the Set(). */
 		sight->fell_back = info.port_state < seen->state[sight->manager] &&
 				   info.port_state <= PORT_INIT;
 		seen->state[sight->manager] = info.port_state;
 	}
 }
 
-/* Whom a manager asked by a directed way: a cable that was moved and not shown leads for it where
- * it led before. Which one was, *astray; NULL: none. */
+/* The device to which a manager meant to send by a directed route: a moved cable that it does not
+ * know of counts with its former end. astray: such a cable; NULL: none. */
 static const struct device *believed(const struct known *known, unsigned manager,
 				     const uint8_t *mad, const struct device_port **astray)
 {
@@ -360,7 +361,7 @@ static const struct device *believed(const struct known *known, unsigned manager
 	return at;
 }
 
-/* What device is thought to hold another one answered. */
+/* Another device answered a request that was meant for device. */
 static void mislead(struct known *known, unsigned manager, const struct device *device,
 		    const struct device_port *astray)
 {

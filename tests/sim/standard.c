@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The standard scenario. It is fixed, so that its seeds mean the same to everybody:
- *
- * Fabric: 128 hosts in a tree of three levels, and a second run on one of the topologies below, by
- *   seed. Agents take 20 us for an SMP, links 200 ns, an agent holds 4 SMPs that wait, a link
- *   trains for 20 ms.
+ * The standard scenario. It is fixed, so that the same seed always gives the same run:
+ * Fabric: 128 hosts in a tree of three levels, and a second run on one of the topologies below,
+ *   chosen by seed. Agents take 20 us for an SMP, links take 200 ns, an agent queues 4 SMPs, and a
+ *   link trains for 20 ms.
  * Managers: one with priority 5 on the first host, one with priority 0 on a random host.
- * Faults: 3 % of all MADs are lost, 0.5 % come twice, 1 % come up to 5 ms late.
+ * Faults: 3 % of all MADs are lost, 0.5 % arrive twice, 1 % arrive up to 5 ms late.
  * Events: 20. The time before each is 1, 2, 4, ... 4096 ms, at random, so that most bring-ups meet
- *   some of them. The kinds and their weights are in the table below; what an event strikes is
- *   random. A link that is pulled, a node that vanished and an agent that died come back when the
- *   same kind strikes again, and half of the time at the end.
- * End: faults cease, agents live, the first manager and its link are there; then quiet, then the
- *   invariants.
+ *   some of them. The table below has the kinds and their weights. The target of an event is
+ *   random. A pulled link, a removed node and a dead agent come back when the same kind hits them
+ *   again. At the end half of the pulled links come back.
+ * End: faults stop, all agents live, the first manager runs and has its link. The fabric becomes
+ *   quiet, and the invariants are checked.
  *
- * The same with ten times as many swaps of cables is a scenario of its own, which finds in fewer
- * runs what is wrong with the order of Sets.
+ * The swaps scenarios have ten times as many swaps of cables. They find errors in the order of Sets
+ * in fewer runs.
  *
- * The same with tenants: after each event a few hosts ask the master's SA to join a group or to
- * leave it, some of them again and again. At the end each packet for a group comes to its members.
- * They run when they are named: the managers have to write the switches' masks for it. There are
- * tenants with ten times as many swaps, too.
+ * The tenants scenarios: after each event, hosts request from the SA of the master to join or leave
+ * a group, some of them repeatedly. At the end each packet of a group must reach its members. These
+ * scenarios run only when named, because the managers have to write the masks of the switches. The
+ * moving-tenants scenarios have ten times as many swaps, too.
  *
- * The hour of flaps is for speed: 648 hosts, and every 20 s a random link between switches that is
- * down for half a second. Each flap has to be noticed and repaired before the next. It runs only
- * when it is named.
+ * hour-of-flaps tests speed: 648 hosts, and every 20 s a random link between switches that is down
+ * for half a second. The manager must repair each flap before the next. It runs only when named.
  *
- * Stop at changed routes: one manager and 200 such events at a time, with tenants. After another
+ * stop-at-changed-routes: one manager and 200 such events at a time, with tenants. After another
  * switch than expected has answered on a route, the same sweep sends no Set().
  */
 #include "include/message_id.h"
@@ -61,7 +59,7 @@ static const char *other_topology(uint64_t seed)
 	return specs[seed % ARRAY_SIZE(specs)];
 }
 
-/* What is struck */
+/* Targets of events */
 
 static struct device *random_device(struct sim *sim, bool is_switch)
 {
@@ -80,7 +78,7 @@ static struct device *random_host(struct sim *sim)
 	return random_device(sim, false);
 }
 
-/* A port of a switch that has a cable. */
+/* A cabled port of a switch. */
 static struct device_port *random_port(struct sim *sim)
 {
 	struct device_port *port;
@@ -156,7 +154,7 @@ static void cables_are_swapped(struct sim *sim)
 
 	if (a->device == b->device || a->peer->device == b->peer->device ||
 	    a->device == b->peer->device || b->device == a->peer->device)
-		return; /* changes nothing, or cables a switch to itself */
+		return; /* changes nothing, or connects a switch to itself */
 	sim_swap_cables(sim, a, b);
 }
 
@@ -224,7 +222,8 @@ static void mend(struct sim *sim)
 	sim_restart(&sim->managers[0]);
 }
 
-/* Joins are the more, so that groups grow. A host that cannot be reached may have joined before. */
+/* Joins are more frequent than leaves, so that groups grow. A host that cannot be reached now may
+ * have joined before. */
 static void tenants_move(struct sim *sim, unsigned moves)
 {
 	struct sim_manager *master = sim_master(sim);
@@ -240,7 +239,7 @@ static void tenants_move(struct sim *sim, unsigned moves)
 	}
 }
 
-/* swaps: how often cables are swapped, in units of what is usual. */
+/* swaps: a factor for the weight of cable swaps. */
 static void play(struct sim *sim, unsigned swaps, bool tenants)
 {
 	struct sim_manager *first = sim_start(sim, "host-0001", "sm_priority=5");
@@ -259,7 +258,7 @@ static void play(struct sim *sim, unsigned swaps, bool tenants)
 	}
 	mend(sim);
 	if (tenants) {
-		/* The last master may know nothing of those who joined at another. */
+		/* The last master may not know of joins at another master. */
 		sim_settle(sim, 300 * SIM_S);
 		tenants_move(sim, TENANT_LAST_MOVES);
 	}
@@ -286,9 +285,9 @@ static void tenants_and_swaps(struct sim *sim)
 	play(sim, MANY, true);
 }
 
-/* The same on a fabric of devices with the habits of real ones, each with another, but for those
- * that take as long as the scenario (busy-driver, bouncing-links) or do not repeat traps in its
- * time (clamping). */
+/* The same with a random habit of real devices for each device. Left out are habits that take as
+ * long as the scenario (busy-driver, bouncing-links), and clamping, which does not repeat traps in
+ * that time. */
 static void give_habits(struct sim *sim)
 {
 	static const char *const habits[] = {
@@ -313,12 +312,12 @@ static void with_habits(struct sim *sim)
 	play(sim, 1, false);
 }
 
-/* Compares the Sets of a manager when it finds that a route leads elsewhere, and when that sweep
- * ends. */
+/* Compares the number of Sets that a manager has sent when it finds a changed route and when that
+ * sweep ends. */
 struct stop_watch {
 	struct sim_manager *manager;
-	uint64_t sweep; /* the last one that stopped */
-	uint64_t sets;	/* before that */
+	uint64_t sweep; /* the last sweep that stopped */
+	uint64_t sets;	/* before the stop */
 	unsigned stops, late_sets;
 };
 
@@ -422,104 +421,97 @@ const struct scenario sim_standard[] = {
 };
 
 const struct known_seed sim_known_seeds[] = {
-	{"standard-tree", 1, "LinearFDBTop raised over entries that nobody had written"},
-	{"standard-other", 2, "a cable went ACTIVE under entries of before"},
-	{"standard-other", 5, "an entry written before the one that its packets meet next"},
-	{"standard-tree", 6, "a Set(LFT) that came twice, the second time after its successor"},
-	{"standard-other", 56, "an SA that tells of paths by the routes of before"},
-	{"standard-other", 668, "our link was away, and another MASTER wrote meanwhile"},
-	{"standard-other", 1138, "the same, and the other one was gone before we looked"},
-	{"standard-other", 1795, "two MASTERs that never looked for each other again"},
-	{"standard-other", 2873, "a lower MASTER with our LID, which no trap could reach"},
-	{"standard-other", 852, "a lower MASTER that gave up by itself, after it had written"},
-	{"standard-other", 937, "hosts that another MASTER had told of itself in an island"},
-	{"standard-other", 761, "cables swapped during a full pass, taken for a GUID twice"},
+	{"standard-tree", 1, "LinearFDBTop raised above blocks that were not written"},
+	{"standard-other", 2, "a cable that went ACTIVE under stale entries"},
+	{"standard-other", 5, "an entry written before the entry of the next switch"},
+	{"standard-tree", 6, "a Set(LFT) that arrived again after its successor"},
+	{"standard-other", 56, "path records of the SA by the previous routes"},
+	{"standard-other", 668, "writes of another MASTER while the manager's link was down"},
+	{"standard-other", 1138, "the same, by a MASTER that was gone before the next election"},
+	{"standard-other", 1795, "two MASTERs that did not search for other managers again"},
+	{"standard-other", 2873, "a lower MASTER with the same LID, which no trap could reach"},
+	{"standard-other", 852, "a lower MASTER that resigned after it had written"},
+	{"standard-other", 937, "hosts in an island with the SM LID of another MASTER"},
+	{"standard-other", 761, "cables swapped during a heavy sweep, taken for a duplicate GUID"},
 	{"standard-tree", 1896, "cables swapped before they were armed"},
-	{"standard-other", 1700, "light sweeps put off for ever by sweeps of single switches"},
-	{"standard-other", 1388, "an extended speed that was asked for once, and lost"},
-	{"standard-tree", 2840, "repeated traps taken for news, so that nothing was written"},
-	{"standard-other", 11122, "a trap that was merged into a sweep that failed"},
-	{"standard-other", 864, "a host that was silent where a GUID had been met twice"},
-	{"standard-other", 566, "a circle held against a Set() that opened nothing"},
+	{"standard-other", 1700, "light sweeps delayed forever by switches sweeps"},
+	{"standard-other", 1388, "an extended speed whose only request was lost"},
+	{"standard-tree", 2840, "repeated traps taken for new traps, so that nothing was written"},
+	{"standard-other", 11122, "a trap merged into a sweep that failed"},
+	{"standard-other", 864, "a silent host after a duplicate GUID"},
+	{"standard-other", 566, "a loop blamed on a Set() that opened no link"},
 	{"standard-tree", 2583, "the same, behind a host's port"},
-	{"standard-other", 63, "a switch written by another way than the one that was asked"},
-	{"standard-other", 231, "a sweep that met another switch on a route, and wrote on"},
-	{"standard-tree", 213545627,
-	 "a PortStateChange of moved cables, while tables were written"},
-	{"swaps-other", 1840, "what a manager had not seen, held against it"},
-	{"swaps-other", 1963, "a Set() repeated when another switch had answered on its way"},
-	{"swaps-other", 2084, "a cable that was found by a way that led elsewhere"},
-	{"swaps-other", 1244, "a way opened through a switch that had just told of changes"},
+	{"standard-other", 63, "a switch written by another route than it was read by"},
+	{"standard-other", 231, "a sweep that wrote on after another switch answered on a route"},
+	{"standard-tree", 213545627, "PortStateChange of moved cables while tables were written"},
+	{"swaps-other", 1840, "a loop blamed on a manager that could not know its parts"},
+	{"swaps-other", 1963, "a Set() repeated after another switch answered on its route"},
+	{"swaps-other", 2084, "a cable found by a route that led to another switch"},
+	{"swaps-other", 1244, "a route opened through a switch that had just reported changes"},
 	{"swaps-other", 61,
-	 "a Set() that another switch took and acknowledged, held against its sender"},
-	{"swaps-tree", 386, "a LinearFDBTop raised in a bring-up in which cables had moved"},
-	{"standard-other", 194, "a manager that slept while its link was back"},
-	{"swaps-tree", 271, "patience with each port of a dead switch"},
-	{"standard-tree", 2245, "a PortStateChange that another MASTER cleared, and gave up"},
-	{"standard-tree", 1701, "the LinearFDBTop of a silent switch, as a STANDBY had read it"},
-	{"standard-tree", 2662, "the same, with a table that was begun and is all in doubt"},
-	{"standard-other", 982, "a MASTER that waits for one that another's news had passed by"},
-	{"tenants-tree", 49,
-	 "a cable that was opened, at a loss, though it closed a circle of a group"},
-	{"tenants-other", 16,
-	 "a port of a group, since the far end was unread and might send already"},
-	{"tenants-tree", 140,
-	 "a MulticastFDBTop over what was unknown, that nobody went on to read"},
-	{"tenants-tree", 824, "trees that were written by who had handed the subnet over"},
-	{"tenants-tree", 841, "the same, and members that the new MASTER's tree did not reach"},
-	{"tenants-other", 1345, "a switch that was silent, asked by the way that it had before"},
+	 "a loop blamed on the sender of a Set() that another switch acknowledged"},
+	{"swaps-tree", 386, "LinearFDBTop raised in a bring-up with moved cables"},
+	{"standard-other", 194, "a manager that stayed idle after its link was back"},
+	{"swaps-tree", 271, "a wait for each port of a dead switch"},
+	{"standard-tree", 2245, "a PortStateChange cleared by another MASTER that then resigned"},
+	{"standard-tree", 1701, "the LinearFDBTop of a silent switch, read as STANDBY"},
+	{"standard-tree", 2662, "the same, with a table written in part"},
+	{"standard-other", 982,
+	 "a MASTER that waits for a HANDOVER from a manager that cannot find it"},
+	{"tenants-tree", 49, "a cable brought up although it closed a loop of a group"},
+	{"tenants-other", 16, "a port of a group, whose unread far end might send already"},
+	{"tenants-tree", 140, "a MulticastFDBTop above unknown blocks that were not read"},
+	{"tenants-tree", 824, "trees written by a manager that had handed over"},
+	{"tenants-tree", 841,
+	 "the same, with members that the tree of the new MASTER did not reach"},
+	{"tenants-other", 1345, "a silent switch, queried by its former route"},
 	{"met-by-another-way", 21, "the same"},
 	{"tenants-other", 1434,
-	 "masks of a switch that was dead before who writes became MASTER, held against it"},
+	 "a loop blamed on a new MASTER, from masks of a switch that was dead before"},
 	{"moving-tenants-other", 129,
-	 "ports as they were before all was brought up, of a switch that had not told them"},
-	{"moving-tenants-other", 112, "a way up a tree whose cable had been moved to a host"},
+	 "port states from before the bring-up, of a switch that had not answered"},
+	{"moving-tenants-other", 112, "a route up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
-	{"failover-standby", 521, "a target that stood in the round twice"},
-	{"tenants-other", 501515, "a change that was told while nobody could read it"},
-	{"standard-tree", 501602, "a host's LID kept at a port that a switch is cabled to by now"},
+	{"failover-standby", 521, "a target queued twice in one round"},
+	{"tenants-other", 501515, "a change reported while it could not be read"},
+	{"standard-tree", 501602, "a host's LID kept at a port that now leads to a switch"},
 	{"failover", 500218,
-	 "roots beyond their array: cables that one of their ends remembered led to another "
-	 "island"},
+	 "roots beyond their array: a moved cable, known at one end only, led to another island"},
 	{"failover-standby", 502652,
-	 "LIDs forgotten while a first sweep wrote them, by a repeated handover"},
-	{"failover", 501117, "a manager that came while its switch was cut off for a moment"},
-	{"failover", 700755, "tables of another MASTER that had the same sm_lid"},
-	{"failover", 720159, "tables of before another MASTER, written before they were read"},
+	 "LIDs forgotten by a repeated handover while the first sweep wrote them"},
+	{"failover", 501117, "a manager that started while its switch was cut off for a moment"},
+	{"failover", 700755, "tables of another MASTER with the same sm_lid"},
+	{"failover", 720159, "tables from before another MASTER, written without a read"},
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
 	{"swaps-other", 10000042,
-	 "the MTU of an ACTIVE link, from a Set that a moved cable led to a host"},
+	 "the MTU of an ACTIVE link, by a Set() that a moved cable led to a host"},
 	{"habits-tree", 9001041,
 	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
 	{"swaps-other", 27000358,
-	 "a HANDOVER from a LID that another MASTER has given since we looked"},
+	 "a HANDOVER from a LID that another MASTER assigned since the last election"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"tenants-other", 22000627,
-	 "a port that had led to two hosts: each freeze remembered another one"},
-	{"tenants-other", 25000239,
-	 "a table that was empty after a reset, and written by another MASTER since"},
-	{"tenants-other", 40000030,
-	 "a Set() that was sent again along a cable that had been moved since"},
-	{"stop-at-changed-routes", 3, "a sweep that writes on after another switch answered"},
-	{"stop-at-changed-routes", 44, "Sets that waited at a gate of the window, and went on"},
+	 "a port that had led to two hosts, and another host in each snapshot"},
+	{"tenants-other", 25000239, "a table empty after a reset, then written by another MASTER"},
+	{"tenants-other", 40000030, "a Set() repeated along a cable that had been moved since"},
+	{"stop-at-changed-routes", 3, "a sweep that wrote on after another switch answered"},
+	{"stop-at-changed-routes", 44,
+	 "Sets sent from a queue of the window after the sweep had stopped"},
 	{"stop-at-changed-routes", 90,
-	 "a cable that was found while others were moved, and whose far end was silent then"},
-	{"swaps-tree", 6, "a Set() over another route than the one that was verified"},
+	 "a cable found while others were moved, with a silent far end"},
+	{"swaps-tree", 6, "a Set() over another route than the verified route"},
 	{"swaps-tree", 302, "the same, to a leaf"},
-	{"moving-tenants-other", 1116,
-	 "a Set() that was sent again after its manager had stopped being MASTER"},
-	{"moving-tenants-tree", 7100183,
-	 "a loop that was kept because its replacement had to wait"},
+	{"moving-tenants-other", 1116, "a Set() repeated after its manager was no longer MASTER"},
+	{"moving-tenants-tree", 7100183, "a loop kept because its replacement had to wait"},
 	{"moving-tenants-other", 7200202,
-	 "a multicast table that another switch told, after its cable was moved"},
+	 "a multicast table read from another switch after a cable was moved"},
 	{"moving-tenants-other", 10001461,
-	 "a silent switch, forgotten while the manager was cut off from it"},
+	 "a silent switch forgotten while the manager was cut off from it"},
 	{"swaps-other", 21000241,
-	 "a Set() along cables that were moved while the switch before them was silent"},
+	 "a Set() along cables moved while the switch before them was silent"},
 	{"standard-other", 26000175,
-	 "a host that goes while the readback waits for the table of its switch's port"},
-	{"tenants-tree", 130947672,
-	 "light sweeps put off by traps that came during each sweep of a single switch"},
+	 "a host removed while the readback waits for a table of its switch port"},
+	{"tenants-tree", 130947672, "light sweeps delayed by traps during each switches sweep"},
 	{NULL, 0, NULL},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Single cases, each a function of some lines and a row of the table at the end. A case that goes
- * through ends in sim_check(), so that the invariants hold after whatever it did.
+ * Single cases: each is a function of some lines, and a row of the table at the end. A case ends
+ * with sim_check(), so that the invariants are checked after it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static struct sim_manager *up(struct sim *sim, const char *options)
 
 /* Bring-up */
 
-/* Where nothing disturbs, every request finds its device ready for it: none is refused. */
+/* Without faults every request finds its device ready, and no device refuses a request. */
 static void bring_up(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, NULL);
@@ -36,8 +36,8 @@ static void bring_up(struct sim *sim)
 	sim_expect(sim, manager->refused == 0);
 }
 
-/* Devices of many kinds: the links between them run with what both ends can, also after a reboot.
- */
+/* Devices of many kinds: each link runs with the best values that both ends support, also after a
+ * reboot. */
 static void mixed_links(struct sim *sim)
 {
 	struct device *const *devices;
@@ -55,8 +55,8 @@ static void mixed_links(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* While a fabric comes up for the first time, a host that is ACTIVE reaches the manager and is
- * reached, else its first requests are lost. */
+/* While a fabric comes up for the first time, an ACTIVE host must reach the manager, and the
+ * manager the host. Otherwise its first requests are lost. */
 static void hosts_come_last(struct sim *sim)
 {
 	enum { STEPS = 2000, STEP_US = 10 };
@@ -132,8 +132,8 @@ static void clamping_devices(struct sim *sim)
 	sim_check(sim);
 }
 
-/* When the answer to a Set() of a state was lost, the next one finds the port there already, and is
- * refused: nothing has failed. */
+/* After a lost answer to a Set() of a port state, the next Set() finds the port in this state and
+ * is refused. This is no failure. */
 static void strict_states(struct sim *sim)
 {
 	struct sim_manager *manager;
@@ -152,7 +152,7 @@ static void strict_states(struct sim *sim)
 	sim_expect(sim, manager->refused > 0);
 }
 
-/* A host that never comes up costs a heavy sweep now and then, ever more seldom. */
+/* A host that never comes up costs a heavy sweep from time to time, at growing intervals. */
 static void stuck_host(struct sim *sim)
 {
 	enum { MINUTES = 60, HEAVY_SWEEPS_MAX = 12 };
@@ -170,8 +170,8 @@ static void stuck_host(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A cable between switches that does not come up is left out of the routes once, and not in each
- * sweep that asks it again. */
+/* A cable between switches that does not come up is removed from the routes once, and not in each
+ * sweep that reads it again. */
 static void stuck_cable(struct sim *sim)
 {
 	struct device *spine = sim_device(sim, "spine-02");
@@ -191,8 +191,8 @@ static void stuck_cable(struct sim *sim)
 	sim_expect(sim, work_inline_jobs(manager->pool) > routed);
 }
 
-/* What answers at the manager's own port is another device than before: nothing of the old one may
- * be used for it. All keep their LIDs, and nothing is written but that it has to register. */
+/* Another device answers at the manager's own port. No data of the former device may be used for
+ * it. All devices keep their LIDs, and the only write is ClientReregister for the new device. */
 static void own_adapter_changes(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, NULL);
@@ -205,8 +205,7 @@ static void own_adapter_changes(struct sim *sim)
 	sim_check(sim);
 }
 
-/* The PortState of a base port 0 says nothing (table 146): such ports get their LIDs all the same.
- */
+/* The PortState of a base port 0 has no meaning (table 146). Such ports get LIDs all the same. */
 static void port0_without_state(struct sim *sim)
 {
 	struct device *const *devices;
@@ -235,7 +234,7 @@ static void link_goes_and_comes(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A SubnetTimeOut of 23 keeps the trap from being repeated for 34 s. */
+/* With a SubnetTimeOut of 23 the trap is not repeated for 34 s. */
 static void light_sweep_finds_it(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, "subnet_timeout=23 sweep_interval=10");
@@ -287,8 +286,8 @@ static bool is_discovering(void *ctx)
 	return sim_state(ctx) == SM_DISCOVERING;
 }
 
-/* No trap can tell it: what is at our end of the link, or behind it, is seen by asking our own
- * port. */
+/* No trap can report this: the manager finds the state of its own link, and the device behind it,
+ * only by reads of its own port. */
 static void own_link_is_watched(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, "sweep_interval=3600");
@@ -346,7 +345,7 @@ static void node_vanishes(struct sim *sim)
 	}
 }
 
-/* The others come up without it; it joins when it answers. */
+/* The other switches come up without it. It joins when it answers. */
 static void dead_switch_agent(struct sim *sim)
 {
 	struct device *dead = sim_device(sim, "leaf-03");
@@ -362,7 +361,7 @@ static void dead_switch_agent(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* It falls silent later: its links forward on, and nothing else may suffer. */
+/* Its agent dies later: its links still forward, and nothing else is affected. */
 static void agent_dies(struct sim *sim)
 {
 	struct device *dead;
@@ -378,7 +377,7 @@ static void agent_dies(struct sim *sim)
 }
 
 /* The agents of a spine, a leaf and a host are busy for a while. Their links are up, so they
- * forward as before, and nothing is written; not even a heavy sweep changes that. */
+ * forward as before. Nothing is written, not even after a heavy sweep. */
 static void busy_agents_are_kept(struct sim *sim)
 {
 	static const char *const names[] = {"spine-02", "leaf-03", "host-0030"};
@@ -387,7 +386,7 @@ static void busy_agents_are_kept(struct sim *sim)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		sim_silence(sim, sim_device(sim, names[i]), true);
-	manager_set_conf(manager->manager, &manager->conf); /* a heavy sweep, which routes, too */
+	manager_set_conf(manager->manager, &manager->conf); /* a heavy sweep, with routing */
 	sim_pass(sim, 50 * SIM_S);
 	sim_expect(sim, work_inline_jobs(manager->pool) == jobs + 1);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -397,8 +396,8 @@ static void busy_agents_are_kept(struct sim *sim)
 	sim_check(sim);
 }
 
-/* Busy already when the switches around it are looked at for the first time since our own Sets have
- * changed their ports. */
+/* The switch is busy when the manager first reads its neighbours after its own Sets changed their
+ * ports. */
 static void busy_after_bring_up(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
@@ -411,10 +410,10 @@ static void busy_after_bring_up(struct sim *sim)
 	sim_pass(sim, 30 * SIM_S);
 	sim_silence(sim, leaf, false);
 	sim_settle_and_check(sim);
-	sim_expect(sim, manager->lft_sets_sent == lft_sets); /* none of its hosts was given up */
+	sim_expect(sim, manager->lft_sets_sent == lft_sets); /* none of its hosts was removed */
 }
 
-/* One that is silent is gone when its links are. */
+/* A silent device counts as removed when its links are down. */
 static void silent_and_gone(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, NULL);
@@ -440,7 +439,7 @@ static bool takes_tables(const struct device *device)
 	       !device->quirks.refuses_tables;
 }
 
-/* Whether the LID is that of the switch, or of a host cabled to it. */
+/* Whether the LID belongs to the switch or to a host cabled to it. */
 static bool is_at(const struct device *sw, lid_t lid)
 {
 	bool is = device_port_has_lid(&sw->port[0], lid);
@@ -453,7 +452,8 @@ static bool is_at(const struct device *sw, lid_t lid)
 	return is;
 }
 
-/* By how many LIDs switches that take tables send through one to somewhere else. */
+/* The number of LIDs that switches which accept tables send through this switch to other
+ * devices. */
 static unsigned transit(struct sim *sim, const struct device *through)
 {
 	struct device *const *devices;
@@ -484,7 +484,7 @@ static bool reach_each_other(struct sim *sim, const char *one, const char *other
 	       world_walk(sim->world, b, 1, a->port[1].info.lid) > 0;
 }
 
-/* A spine does not take its table from the beginning: the others do without it, until it does. */
+/* A spine accepts no table from the beginning. The other switches do without it until it does. */
 static void spine_takes_nothing(struct sim *sim, struct device *spine)
 {
 	struct sim_manager *manager;
@@ -498,11 +498,11 @@ static void spine_takes_nothing(struct sim *sim, struct device *spine)
 		snprintf(name, sizeof(name), "host-%04u", i);
 		sim_expect(sim, reach_each_other(sim, "host-0001", name));
 	}
-	/* Where it takes no LID either, there is one that is only meant for it. */
+	/* If it accepts no LID either, only the LID that it was to get may lead through it. */
 	sim_expect(sim, transit(sim, spine) <= spine->quirks.mute_sets);
 	sets = manager->sets_sent;
 	sim_pass(sim, 600 * SIM_S);
-	sim_expect(sim, manager->sets_sent < sets + 160); /* it is tried again, ever more seldom */
+	sim_expect(sim, manager->sets_sent < sets + 160); /* retried at growing intervals */
 	spine->quirks.refuses_tables = spine->quirks.mute_sets = false;
 	sim_pass(sim, 1200 * SIM_S);
 	sim_expect(sim, transit(sim, spine) > 0);
@@ -525,8 +525,8 @@ static void spine_mute(struct sim *sim)
 	spine_takes_nothing(sim, spine);
 }
 
-/* A spine and a leaf that worked take no new table: nothing passes the spine any more, and the
- * hosts of the leaf are reached by the table that it has. */
+/* A spine and a leaf that worked accept no new table. No route passes the spine any more, and the
+ * hosts of the leaf stay reachable by its present table. */
 static void refuse_later(struct sim *sim)
 {
 	struct device *spine = sim_device(sim, "spine-02"), *leaf = sim_device(sim, "leaf-03");
@@ -549,8 +549,9 @@ static void refuse_later(struct sim *sim)
 	sim_check(sim);
 }
 
-/* What a spine refused for a quarter of an hour, so that it was tried ever more seldom, is over
- * when it has taken its table: refusing again it is tried after a minute. */
+/* A spine refused its table for a quarter of an hour, so that it was tried at growing intervals.
+ * When it accepts the table, the interval is reset: after the next refusal it is tried after a
+ * minute. */
 static void refuses_again(struct sim *sim)
 {
 	enum { STEP_S = 5, TURN_S = 60, LIMIT_S = 3600 };
@@ -574,7 +575,7 @@ static void refuses_again(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* The only way to half of a ring goes by switches that take no table: it is not given up. */
+/* The only route to half of a ring passes switches that accept no table: this half stays routed. */
 static void refuses_in_the_way(struct sim *sim)
 {
 	struct device *two = sim_device(sim, "sw-02");
@@ -591,8 +592,8 @@ static void refuses_in_the_way(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A switch that no route uses, for its table is too small, is no other way around one that takes no
- * table. */
+/* A switch that is unrouted because its table is too small is no detour around a switch that
+ * accepts no table. */
 static void no_other_way(struct sim *sim)
 {
 	struct device *two = sim_device(sim, "sw-02"), *five = sim_device(sim, "sw-05");
@@ -611,7 +612,7 @@ static void no_other_way(struct sim *sim)
 	sim_expect(sim, reach_each_other(sim, "host-0001", "host-0005"));
 }
 
-/* An agent that stays silent: after a minute only what is cabled to it depends on its table. */
+/* An agent stays silent. After a minute its table is used only for hosts cabled to it. */
 static void silent_for_long(struct sim *sim)
 {
 	struct device *spine = sim_device(sim, "spine-02"), *leaf = sim_device(sim, "leaf-03");
@@ -631,8 +632,8 @@ static void silent_for_long(struct sim *sim)
 	sim_expect(sim, transit(sim, spine) > 0);
 }
 
-/* A switch whose table is far too small joins a fabric that works: no route uses it, and nobody who
- * is there loses anything. Replaced by a better one it joins like any other. */
+/* A switch whose table is far too small joins a working fabric. No route uses it, and no present
+ * port loses anything. A larger switch in its place joins like any other switch. */
 static void small_switch_joins(struct sim *sim)
 {
 	enum { SMALL_CAP = 24 };
@@ -670,8 +671,8 @@ static void swapped_cables(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Cables that are swapped while they are looked at, or before they are armed, show it by nothing
- * but PortStateChange: no agent knows yet whom to tell. */
+/* When cables are swapped during the read or before they are ARMED, only PortStateChange shows it:
+ * no agent knows yet where to send traps. */
 static void swapped_in_bring_up(struct sim *sim)
 {
 	enum { STAGES = 24, STAGE_US = 200 };
@@ -696,8 +697,8 @@ static void swapped_in_bring_up(struct sim *sim)
 
 /* Losses */
 
-/* What is asked for once only has to come through, too: that there are extended speeds shows only
- * in the answer to a first request. */
+/* A request that is sent once must also get through: only the answer to a first request shows
+ * extended speeds. */
 static void half_is_lost_at_first(struct sim *sim)
 {
 	static const struct world_faults half = {.drop_ppm = 500000};
@@ -709,7 +710,8 @@ static void half_is_lost_at_first(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Traps that come faster than light sweeps put off what only a light sweep finds. */
+/* Traps that arrive faster than light sweeps must not delay the changes that only a light sweep
+ * finds. */
 static void storm_starves_nothing(struct sim *sim)
 {
 	enum { STORM_S = 40 };
@@ -725,7 +727,7 @@ static void storm_starves_nothing(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* The same, when each sweep lasts beyond the next trap, for what may be a manager never answers. */
+/* The same when each sweep lasts beyond the next trap, because a possible manager never answers. */
 static void slow_storm(struct sim *sim)
 {
 	enum { STORM_S = 60 };
@@ -823,7 +825,7 @@ static void handover_to_a_higher(struct sim *sim)
 	sim_expect(sim, sim_state(low) == SM_STANDBY);
 }
 
-/* A master alone behind its dead link, and back: two masters meet. */
+/* A master is alone behind its dead link. When the link is back, two masters meet. */
 static void master_is_cut_off(struct sim *sim)
 {
 	struct sim_manager *master = up(sim, "sm_priority=5");
@@ -837,7 +839,7 @@ static void master_is_cut_off(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A ring cut in two, each half with a manager, and closed again. */
+/* A ring is cut in two, each half with a manager, and closed again. */
 static void halves_meet(struct sim *sim)
 {
 	struct device_port *one, *four;
@@ -856,7 +858,8 @@ static void halves_meet(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Its link is back before the manager looks at it; in between another one was MASTER. */
+/* The manager's link is back before the manager notices, and another manager was MASTER in
+ * between. */
 static void another_was_master(struct sim *sim)
 {
 	struct sim_manager *master = up(sim, "sm_priority=5");
@@ -874,8 +877,8 @@ static void another_was_master(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* It clears a PortStateChange, then finds that its own link was down and looks for a MASTER. Who
- * becomes it has read that switch before. */
+/* The manager clears a PortStateChange, then finds that its own link was down, and starts an
+ * election. The new MASTER has read that switch before. */
 static void another_cleared_it(struct sim *sim)
 {
 	struct sim_manager *first = sim_start(sim, "host-0032", NULL);
@@ -886,7 +889,7 @@ static void another_cleared_it(struct sim *sim)
 	sim_settle_and_check(sim);
 	sim_link(sim, port, false);
 	sim_settle_and_check(sim);
-	sim_silence(sim, sim_device(sim, "host-0020"), true); /* the sweep waits for it */
+	sim_silence(sim, sim_device(sim, "host-0020"), true); /* the sweep waits for its answer */
 	sim_link(sim, first->port, false);
 	sim_link(sim, first->port, true);
 	sim_link(sim, port, true);

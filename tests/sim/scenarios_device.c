@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The device on which a manager runs is taken from it at any moment, and given back: it manages
- * nothing meanwhile, keeps what it knows, and begins with an election. By seed: what else happens,
- * and when. Another port may take the place of the one that has gone.
+ * The device on which a manager runs disappears at any moment, and returns. While it is away the
+ * manager manages nothing and keeps its state. Then it begins with an election. The seed decides
+ * what else happens, and when. Another port may take the place of the lost port.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 #define TREE "fattree:radix=8,levels=2"
 
-/* A host with two ports, at two leaves; and others. */
+/* A host with two ports at two leaves, and other hosts. */
 static const char two_ports[] = "Switch 8 \"s1\"\n[1] \"s3\"[1]\n[2] \"two\"[1]\n[3] \"a\"[1]\n\n"
 				"Switch 8 \"s2\"\n[1] \"s3\"[2]\n[2] \"two\"[2]\n[3] \"b\"[1]\n\n"
 				"Switch 8 \"s3\"\n[1] \"s1\"[1]\n[2] \"s2\"[1]\n[3] \"c\"[1]\n\n"
@@ -49,7 +49,7 @@ static void compare(struct sim *sim, const struct held *held)
 	sim_expect(sim, !memcmp(&now, held, sizeof(now)));
 }
 
-/* Nothing is asked for, or something for which a sweep follows, in the middle of which it goes. */
+/* Triggers nothing, or an event that starts a sweep. The device disappears during this sweep. */
 static void something_else(struct sim *sim)
 {
 	switch (sim_random(sim, 4)) {
@@ -71,8 +71,8 @@ static bool is_master(void *ctx)
 	return sim_state(ctx) == SM_MASTER;
 }
 
-/* Nothing is sent while there is no device. With nobody else it is MASTER again as soon as it has
- * looked around; nobody loses a LID, and where nothing changed no table is written. */
+/* Without a device the manager sends nothing. Without another manager it is MASTER again as soon as
+ * it has read the fabric. All ports keep their LIDs, and if nothing changed no table is written. */
 static void comes_and_goes(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start(sim, "host-0001", NULL);
@@ -99,7 +99,7 @@ static void comes_and_goes(struct sim *sim)
 	}
 }
 
-/* A standby elsewhere takes the subnet, and keeps it until it is asked for it. */
+/* A standby elsewhere takes over, and stays MASTER until a handover is requested. */
 static void standby_takes_over(struct sim *sim)
 {
 	struct sim_manager *first = sim_start(sim, "host-0001", "sm_priority=5");
@@ -124,7 +124,7 @@ static void standby_takes_over(struct sim *sim)
 	compare(sim, &held);
 }
 
-/* All ports keep their LIDs, and clients are told of the new one of the manager. */
+/* All ports keep their LIDs, and clients receive the new LID of the manager. */
 static void other_port_takes_over(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start(sim, "two", NULL);
@@ -146,8 +146,7 @@ static void other_port_takes_over(struct sim *sim)
 		sim_pass(sim, sim_random(sim, 1000) * SIM_MS);
 		sim_return_device(manager, ports[to]);
 		sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, manager);
-		sim_settle(sim,
-			   60 * SIM_S); /* who has no link cannot tell yet that it is no manager */
+		sim_settle(sim, 60 * SIM_S); /* no link: IsSM stays set for now */
 		sim_expect(sim, client->info.master_sm_lid == lids[to]);
 		sim_link(sim, ports[!to], true);
 		sim_settle_and_check(sim);

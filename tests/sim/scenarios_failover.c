@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Masters that die, and fabrics that fall apart, at random moments, with 5 % of all MADs lost all
- * the time. By seed: the topology, where the managers run (some on switches), whether mastership is
- * sticky, whether a LID moves with it, and what happens when.
+ * Masters that are killed, and fabrics that fall apart, at random moments. 5 % of all MADs are lost
+ * all the time. The seed decides the topology, where the managers run (some on switches), whether
+ * mastership is sticky, whether a LID moves with it, and the events.
  *
- * What must be so: while nothing happens, nobody takes over; where there is a standby, a master
- * that is killed is followed within two seconds, a host that is gone within four; and after the
- * last fault there is one MASTER again within the time from one light sweep to the next and one
- * election, and never two of them after that. At the end, without losses, the invariants.
+ * These rules are checked. Without events no standby takes over. If there is a standby, it takes
+ * over within two seconds from a killed master, and within four seconds from a host that is gone.
+ * After the last fault there is one MASTER again within one sweep interval and one election, and
+ * never two MASTERs after that. At the end, without losses, the invariants hold.
  *
- * The same of two managers of which one follows the other beside the fabric, where a registration
- * is acknowledged when both have it ("failover-standby"): what hosts were told while the standby
- * was in step is so at the end, whoever is MASTER then, and hosts have the LIDs that they had. That
- * network has short troubles of its own.
+ * failover-standby: the same with two managers, one of which follows the other. A registration is
+ * acknowledged when both have it. All registrations that were acknowledged while the standby was in
+ * sync exist at the end, whichever manager is MASTER then, and hosts keep their LIDs. The network
+ * of the replication has short faults of its own.
  *
- * And without losses: two subnets that become one, managers on switches, and a raised priority.
+ * Scenarios without losses: two subnets that are joined, managers on switches, and a raised
+ * priority.
  */
 #include <stdio.h>
 
@@ -31,12 +32,12 @@ enum {
 	FAULTS_MAX = 3,
 	LOOK_MS = 100,
 	CALM_MAX_S = 60,
-	KILLED_MS = 2000, /* discovery waits for a device that loses attempt after attempt */
+	KILLED_MS = 2000, /* discovery waits for a device that loses all attempts */
 	GONE_MS = 4000,
 	RETURN_MAX_S = 4,
 	GAP_STEPS = 14,	       /* up to 8 s */
 	SWEEP_INTERVAL_S = 10, /* as the option's default */
-	ELECTION_S = 5,	       /* surveys and handovers wait for what is lost */
+	ELECTION_S = 5,	       /* surveys and handovers wait for lost answers */
 	AFTERWARDS_MS = 30000,
 	CUT_MAX = 128,
 };
@@ -100,7 +101,7 @@ static bool has_a_master(void *ctx)
 	return masters(ctx) > 0;
 }
 
-/* Nobody but this one is MASTER meanwhile, though 5 % of what is asked and answered is lost. */
+/* No other manager is MASTER during this time, though 5 % of all requests and answers are lost. */
 static void calm(struct sim *sim, uint64_t us)
 {
 	struct sim_manager *master = sim_master(sim);
@@ -118,7 +119,7 @@ static void calm(struct sim *sim, uint64_t us)
 	}
 }
 
-/* Faults; what has gone comes back. */
+/* Faults; all that was removed comes back. */
 
 static bool has_standby(struct sim *sim)
 {
@@ -128,7 +129,7 @@ static bool has_standby(struct sim *sim)
 	return false;
 }
 
-/* One that has only just come itself has to look around first. */
+/* A manager that has just started must read the fabric first. */
 static void follows(struct sim *sim, bool standby, uint64_t within_ms)
 {
 	if (!standby)
@@ -177,8 +178,8 @@ static void host_is_gone(struct sim *sim)
 	sim_restart(master);
 }
 
-/* Whether a device is on the far side of a cut: by its place in the order of the topology, so that
- * with the families above each side mostly hangs together. */
+/* Whether a device is on the far side of a cut. This follows from its place in the order of the
+ * topology: with the families above, each side is mostly connected. */
 static bool is_far(const struct device *device, struct device *const *devices, size_t count,
 		   size_t cut)
 {
@@ -216,8 +217,8 @@ static unsigned cut_in_two(struct sim *sim, struct device_port *cables[CUT_MAX])
 	return num;
 }
 
-/* For less than a poll takes, or long enough for a master in each part; then the cables come back,
- * not at the same moment. */
+/* The cut lasts less than a poll, or long enough for a master in each part. Then the cables come
+ * back one after another. */
 static void fabric_is_cut(struct sim *sim)
 {
 	struct device_port *cables[CUT_MAX];
@@ -247,8 +248,8 @@ static void a_fault(struct sim *sim)
 	faults[sim_random(sim, ARRAY_SIZE(faults))](sim);
 }
 
-/* After the last fault. Until the time is over there may be two again; and a master that hands over
- * may leave the subnet to nobody for a moment. */
+/* After the last fault. Until the time is over there may be two MASTERs again, and during a
+ * handover there may be none. */
 static void becomes_one(struct sim *sim)
 {
 	uint64_t end_us = sim_now_us(sim) + sim_usual_world.training_us +
@@ -299,14 +300,14 @@ static void failover(struct sim *sim)
 
 enum { PATIENCE_US = 300000, ASKED_MAX = 12 };
 
-/* Nobody is told anything before the standby has it. */
+/* No client gets an answer before the standby has the registration. */
 static bool is_kept(struct sim_manager *master)
 {
 	return master && masters(master->sim) == 1 &&
 	       registry_keeps(manager_registry(master->manager), KEPT_BY_STANDBY);
 }
 
-/* What was promised by the master's own disk alone does not count. */
+/* A registration that only the disk of the master had when it was acknowledged does not count. */
 static void hosts_ask(struct sim *sim, struct registered *registered)
 {
 	for (uint64_t left = sim_random(sim, ASKED_MAX); left && !sim->failed; left--) {
@@ -324,7 +325,7 @@ static void hosts_ask(struct sim *sim, struct registered *registered)
 	}
 }
 
-/* A registration that is under way when the fault comes may be so or not. */
+/* A registration that is under way when the fault comes may exist or not. */
 static void failover_standby(struct sim *sim)
 {
 	bool sticky = sim->run.seed % 2;
@@ -364,8 +365,8 @@ static struct device *host(struct sim *sim, unsigned number)
 	return sim_device(sim, name);
 }
 
-/* A ring in two halves, each with a master of its own, who gave LIDs without knowing of the other.
- */
+/* A ring in two halves, each with a master of its own, which assigned LIDs without knowledge of the
+ * other. */
 static void two_subnets(struct sim *sim)
 {
 	bool collide = false;
@@ -382,7 +383,8 @@ static void two_subnets(struct sim *sim)
 	sim_expect(sim, collide);
 }
 
-/* The higher master's hosts keep their LIDs, whatever the others had, and whose GUIDs are lower. */
+/* The hosts of the higher master keep their LIDs, even though the GUIDs and former LIDs of other
+ * hosts may be lower. */
 static void subnets_meet(struct sim *sim)
 {
 	lid_t before[2 * HALF_HOSTS + 1] = {0};
@@ -398,7 +400,8 @@ static void subnets_meet(struct sim *sim)
 		sim_expect(sim, host(sim, b)->port[1].info.lid == before[b]);
 }
 
-/* And one of the others has the GUIDs of one of ours: it stays out, and harms nobody. */
+/* A device of the other half has the GUIDs of a device of this half: it is left out, and no other
+ * device is affected. */
 static void twins_meet(struct sim *sim)
 {
 	struct device *twin = host(sim, 2), *first = host(sim, HALF_HOSTS + 2);
@@ -437,7 +440,7 @@ static void switches_manage(struct sim *sim)
 	sim_expect(sim, sim_state(first) == SM_MASTER);
 }
 
-/* With a raised priority the subnet changes hands once. */
+/* With a raised priority the MASTER changes once. */
 static void master_stays(struct sim *sim)
 {
 	const char *options = "master_priority=14";
@@ -465,8 +468,9 @@ static lid_t all_join(struct sim *sim, struct sim_manager *master)
 	return be16_load(master->sa_answer + MLID_AT);
 }
 
-/* As kernels do that a new master has told to: each is answered as before, and no agent hears of
- * it. Also when the master has just come, and knows of the joins what its store tells. */
+/* Hosts join again, as kernels do after a notification by a new master. Each gets the same answer
+ * as before, and no SMP is sent. The same holds if the master has just started and knows the joins
+ * from its store only. */
 static void joins_repeat(struct sim *sim)
 {
 	struct sim_manager *master = sim_start_keeping(sim, "host-0001", NULL);
@@ -483,7 +487,7 @@ static void joins_repeat(struct sim *sim)
 	sim_expect(sim, master->sets_sent == sets);
 	sim_kill(master);
 	sim_restart(master);
-	sim_settle(sim, 60 * SIM_S); /* each host is told to register anew by a Set() */
+	sim_settle(sim, 60 * SIM_S); /* each host is notified to register again by a Set() */
 	sets = master->sets_sent;
 	sim_expect(sim, all_join(sim, master) == mlid);
 	sim_settle(sim, 60 * SIM_S);

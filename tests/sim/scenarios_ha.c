@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A master and a standby that follows it beside the fabric: what the standby has when it takes
- * over, whatever moment the master dies at.
+ * A master and a standby that follows it beside the fabric: the state of the standby when it takes
+ * over, at whichever moment the master dies.
  */
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static struct sim_manager *start(struct sim *sim, const char *node, const char *
 {
 	struct sim_manager *manager = sim_start_keeping(sim, node, options);
 
-	/* The election is over ranks, and these are given here. */
+	/* The scenario sets the priorities that decide the election. */
 	sim_kill(manager);
 	manager->conf.sm.priority = priority;
 	manager->conf.sm.sweep_interval_s = sweep_interval_s;
@@ -39,7 +39,7 @@ static struct sim_manager *start(struct sim *sim, const char *node, const char *
 	return manager;
 }
 
-/* Up, with a standby in step. */
+/* Up, with a standby in sync. */
 static void ranked_managers(struct sim *sim, uint8_t priority, unsigned sweep_interval_s,
 			    struct sim_manager **first, struct sim_manager **second)
 {
@@ -57,7 +57,7 @@ static void two_managers(struct sim *sim, struct sim_manager **first, struct sim
 	ranked_managers(sim, 15, sweep_interval_s, first, second);
 }
 
-/* So many that the tables have more blocks than samples are read. */
+/* So many groups that the tables have more blocks than samples are read. */
 static void many_groups(struct sim_manager *master)
 {
 	for (unsigned group = TENANT_GROUPS; group < TENANT_GROUPS + GROUPS; group++)
@@ -68,8 +68,8 @@ static void many_groups(struct sim_manager *master)
 					 group);
 }
 
-/* No table is written, and hosts, LIDs, groups are what they were. No sweep comes between the joins
- * and the end of the master. */
+/* No table is written. Hosts, LIDs and groups are unchanged. No sweep runs between the joins and
+ * the end of the master. */
 static void takeover(struct sim *sim)
 {
 	struct registered registered = {0};
@@ -89,7 +89,7 @@ static void takeover(struct sim *sim)
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, registered.acknowledged > 20);
 	sim_expect(sim, second->lft_sets_sent == 0);
-	/* Samples of each switch, since it has been told of the tables. */
+	/* Samples of each switch, because the standby has the tables by replication. */
 	sim_expect(sim, second->lft_gets_sent > 0 && second->lft_gets_sent <= 4 * 12);
 	sim_expect(sim, second->mft_sets_sent == 0);
 	sim_expect(sim, second->mft_gets_sent > 0 && second->mft_gets_sent <= 4 * 12);
@@ -97,8 +97,8 @@ static void takeover(struct sim *sim)
 	sim_check(sim);
 }
 
-/* So it is when the host has gone with its master: the LID that is kept for it leads there still.
- */
+/* The same if the host of the master disappears with it: the LID that is kept for it still leads
+ * there. */
 static void host_is_gone(struct sim *sim)
 {
 	struct sim_manager *first, *second;
@@ -119,8 +119,8 @@ static void host_is_gone(struct sim *sim)
 	sim_expect(sim, second->lft_sets_sent == 0);
 }
 
-/* Who follows hears at once that its master is gone, however seldom it asks; and asks, so that a
- * connection which ends for other reasons is no more than a question. */
+/* A standby that follows the master notices its end at once, however large the poll interval is. It
+ * polls then, so a connection that ends for another reason causes no more than a poll. */
 static void connection_ends(struct sim *sim)
 {
 	enum { AT_ONCE_MS = 300 };
@@ -140,7 +140,7 @@ static void connection_ends(struct sim *sim)
 	sim_kill(first);
 	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby takes over", is_master, second);
 	sim_settle(sim, 60 * SIM_S);
-	sim_restart(first); /* it ranks higher, and gets it back */
+	sim_restart(first); /* it has the higher rank, and becomes MASTER again */
 	sim_until(sim, 60 * SIM_S, "it has the subnet again", is_master, first);
 	sim_settle(sim, 60 * SIM_S);
 	sim_stop(first);
@@ -150,7 +150,7 @@ static void connection_ends(struct sim *sim)
 
 /* Orders of an administrator */
 
-/* To what was asked last; it may come after a run has failed. */
+/* The answer to the last command. It may arrive after a run has failed. */
 static struct answer {
 	bool done;
 	int error;
@@ -191,7 +191,7 @@ static bool is_answered(void *ctx)
 	return answer.done;
 }
 
-/* True when it was taken. */
+/* True if the other manager accepted the handover. */
 static bool give(struct sim_manager *from, struct sim_manager *to)
 {
 	if (from->sim->failed)
@@ -223,8 +223,8 @@ static void expect_states(struct sim *sim, struct sim_manager *a, enum sm_state 
 			 sm_state_name(state_b));
 }
 
-/* By command to one that ranks lower: it has all that is registered, and keeps the subnet, also
- * when the first is started anew; and gives it back by command. */
+/* Handover by command to a manager of lower rank. The new master has all registrations and stays
+ * MASTER, also after a restart of the previous master. A second command hands the subnet back. */
 static void handover(struct sim *sim)
 {
 	struct registered registered = {0};
@@ -257,9 +257,9 @@ static void handover(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* With a LID that moves with mastership, whichever way that goes: no more than one block of each
- * switch is written, and no host is told anything but the two whose ports have other LIDs then (of
- * one that is gone the leaf tells, and is told that that was heard). */
+/* The SM LID moves with the role of MASTER, in each kind of change. At most one block of each
+ * switch is written. The only PortInfo Sets are for the two ports whose LIDs change. If the former
+ * master is gone, the second one clears the PortStateChange of its leaf. */
 
 enum { SM_LID = 200, SWITCHES = 12 };
 
@@ -329,8 +329,8 @@ static void sm_lid_moves(struct sim *sim)
 	sim_expect(sim, second->port->info.lid == SM_LID);
 }
 
-/* What a manager was to do to a link when it lost the subnet is not done when it has it again:
- * another MASTER has had the port meanwhile. */
+/* A link request that a manager had when it lost the role of MASTER lapses: when it is MASTER
+ * again, another MASTER may have changed the port. */
 static void asked_link_lapses(struct sim *sim)
 {
 	struct sim_manager *first, *second;
@@ -352,7 +352,7 @@ static void asked_link_lapses(struct sim *sim)
 	sim_expect(sim, port->info.port_physical_state == PHYS_LINK_UP);
 }
 
-/* Each control packet, and what both ends are then. */
+/* Each control packet, and the states of both managers after it. */
 static void control_packets(struct sim *sim)
 {
 	enum { DISCOVERY = 300 }; /* SMPs, at the least */
@@ -376,7 +376,7 @@ static void control_packets(struct sim *sim)
 	sim_expect(sim, second->mads_sent > sent + DISCOVERY);
 	expect_states(sim, first, SM_MASTER, second, SM_STANDBY);
 	sim_expect(sim, !order(second, first, SM_CONTROL_DISABLE));
-	/* At rest it does not take over, until it is made a standby: by nobody, or started anew. */
+	/* In NOTACTIVE it does not take over. A restart makes it an ordinary manager again. */
 	sim_expect(sim, order(first, second, SM_CONTROL_DISABLE));
 	sim_kill(first);
 	sim_pass(sim, 30 * SIM_S);
@@ -392,8 +392,9 @@ static bool is_standby(void *ctx)
 	return sim_state(ctx) == SM_STANDBY;
 }
 
-/* Until there is an answer: it is never a refusal, for what is repeated has been obeyed. Then until
- * no packet is on its way any more: a late one would undo the next order. */
+/* Repeats the order until there is an answer. A repeated order is never refused, because the
+ * manager has obeyed it already. Then waits until no packet is under way, because a late packet
+ * would undo the next order. */
 static void order_surely(struct sim_manager *from, struct sim_manager *to, uint32_t control)
 {
 	bool taken;
@@ -405,7 +406,7 @@ static void order_surely(struct sim_manager *from, struct sim_manager *to, uint3
 	sim_pass(from->sim, SIM_S);
 }
 
-/* Packets are lost, doubled and late. */
+/* Packets are lost, duplicated and delayed. */
 static void control_packets_lost(struct sim *sim)
 {
 	enum { ROUNDS = 30 };
@@ -426,8 +427,8 @@ static void control_packets_lost(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* The master is killed at any moment, again and again: who was told that it is registered still is,
- * under the same LID, in groups with the same MLIDs; and nobody writes a table. */
+/* The master is killed at any moment, several times. All acknowledged registrations still exist,
+ * under the same LIDs and MLIDs, and no table is written. */
 static void kills(struct sim *sim, bool troubles)
 {
 	enum { KILLS = 4 };
@@ -443,7 +444,7 @@ static void kills(struct sim *sim, bool troubles)
 				sim_pass(sim, sim_random(sim, 200) * SIM_MS);
 		}
 		registered_note_mlids(master, &registered);
-		/* The last one may be on its way to the disk, to the standby, or back. */
+		/* The last registration may be on its way to the disk, to the standby, or back. */
 		for (uint64_t left = sim_random(sim, 3); left; left--)
 			registered_ask(master, &registered, sim_random(sim, 800));
 		sim_pass(sim, sim_random(sim, 2) * sim_random(sim, 2000));
@@ -453,7 +454,7 @@ static void kills(struct sim *sim, bool troubles)
 		sim_settle(sim, 60 * SIM_S);
 		sim_expect(sim, standby->lft_sets_sent == 0);
 		registered_compare(standby, &registered);
-		/* The one that comes back ranks lower, so that this one stays. */
+		/* The restarted manager gets the lower rank, so that the present master stays. */
 		master->conf.sm.priority = (uint8_t)(standby->conf.sm.priority - 1);
 		sim_restart(master);
 		other = master;
@@ -476,8 +477,8 @@ static void kills_in_trouble(struct sim *sim)
 	kills(sim, true);
 }
 
-/* One that ranks higher comes back: it takes the subnet when it has what is registered meanwhile,
- * and not before. */
+/* A manager of higher rank returns: it becomes MASTER when it has the registrations made in its
+ * absence, and not before. */
 static void comes_back(struct sim *sim)
 {
 	struct registered registered = {0};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Habits of real devices (sma/personality.c), one scenario for each: a fabric of such devices, and
- * one where every other device is truthful, comes up in one sweep, sends no Set() afterwards, not
- * for what the readback finds either, logs no warning, and all pairs reach each other.
+ * Habits of real devices (sma/personality.c), one scenario for each. Two fabrics, one in which all
+ * devices have the habit and one in which every second device does, come up in one sweep. After
+ * that no Set() is sent, not by the readback either. No warning is logged, and all pairs reach each
+ * other.
  */
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -23,7 +24,7 @@ static void count_warning(void *ctx, int level, const struct log_subject *subjec
 	*warnings += level <= LOG_WARNING;
 }
 
-/* One device in so many has the habit, all others are truthful; each begins with a reset. */
+/* One device in so many has the habit, all others are truthful. Each device begins with a reset. */
 static void all_behave(struct sim *sim, const char *personality, unsigned one_in)
 {
 	struct device *const *devices;
@@ -59,7 +60,7 @@ static bool all_are_active(void *ctx)
 	return true;
 }
 
-/* The readback goes over all ports several times. */
+/* The readback reads all ports several times. */
 static void stays_quiet(struct sim *sim, const struct sim_manager *manager)
 {
 	uint64_t sets = manager->sets_sent;
@@ -68,8 +69,8 @@ static void stays_quiet(struct sim *sim, const struct sim_manager *manager)
 	sim_expect(sim, manager->sets_sent == sets);
 }
 
-/* Sets go on after the sweep's end only where clients are notified at a limited rate, for which
- * this fabric is too small. */
+/* Sets continue after the end of a sweep only if clients are notified at a limited rate. This
+ * fabric is too small for that. */
 static void one_sweep(struct sim *sim, struct sim_manager *manager, uint64_t limit_us)
 {
 	uint64_t sets;
@@ -149,9 +150,9 @@ static void restless(struct sim *sim)
 	comes_up_within(sim, "restless", SIM_S);
 }
 
-/* One host in eight is busy, not the manager's own, whose agent its kernel calls at once. The
- * others are up after the first sweep as if all were idle, a second or third one brings up the
- * rest, and a heavy sweep loses none of them. */
+/* One host in eight is busy, but not the manager's own, because the kernel calls its agent
+ * directly. After the first sweep the other hosts are up as if none were busy. A second or third
+ * sweep brings up the rest, and a heavy sweep loses none of them. */
 static bool is_busy_one(size_t number, const struct device *device)
 {
 	return number % 8 == 1 && !device_is_switch(device);
@@ -197,8 +198,8 @@ static void busy_driver(struct sim *sim)
 }
 
 /* All hosts but the manager's own take 20 to 40 ms for an SMP, behind one switch or two. They are
- * asked at the same time: that the switch answers sooner does not mean that it passes SMPs slowly.
- */
+ * queried at the same time. The earlier answer of the switch does not mean that it forwards SMPs
+ * slowly. */
 static void slow_hosts(struct sim *sim)
 {
 	enum { SERVICE_US = 20000 };
@@ -217,9 +218,9 @@ static void slow_hosts(struct sim *sim)
 	sim_expect(sim, all_are_active(sim));
 }
 
-/* The hosts, but for the manager's own, and a spine are switched on one after another. Links that
- * are lost while they come up are no reason to hold them down, and all are ACTIVE soon after the
- * last of them stays. */
+/* A spine and all hosts but the manager's own are switched on one after another. Losses of a link
+ * during its start are no reason to hold it down. All links are ACTIVE soon after the last link is
+ * stable. */
 static void bouncing_links(struct sim *sim)
 {
 	enum { APART_MS = 70, TRAINING_S = 3, BOUNCES = 2, BOUNCE_MS = 200 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * M_Keys: fabrics whose agents tell nothing to who has no key (protection level 2), through what a
- * manager goes through. After each of these every port has the key that it should have, and nothing
+ * M_Keys: fabrics whose agents answer nothing without the key (protection level 2), in all
+ * situations of a manager. At the end of each scenario every port has its correct key, and nothing
  * was lost.
  */
 #include <string.h>
@@ -20,7 +20,7 @@
 
 enum { SECRET = 1, NEWER_SECRET = 2, FOREIGN_KEY = 0x7777 };
 
-/* As if they were read from a file: the first byte of each, 0: there is none. */
+/* As if they were read from a file. Each number is the first byte of a secret; 0: no secret. */
 static void give_secrets(struct sim_manager *manager, uint8_t first, uint8_t second)
 {
 	struct sm_options *options = &manager->conf.sm;
@@ -44,7 +44,8 @@ static struct device_port *end_port(struct device *device)
 	return &device->port[device_is_switch(device) ? 0 : 1];
 }
 
-/* Ports without a key, or, where key is not 0, with another one; or at another protection level. */
+/* Counts ports without a key, or with another key if key is not 0, or with another protection
+ * level. */
 static unsigned count_open(struct sim *sim, uint64_t key)
 {
 	struct device *const *devices;
@@ -60,7 +61,7 @@ static unsigned count_open(struct sim *sim, uint64_t key)
 	return open;
 }
 
-/* How many pairs of ports have the same key. */
+/* The number of pairs of ports with the same key. */
 static unsigned count_same(struct sim *sim)
 {
 	struct device *const *devices;
@@ -97,7 +98,7 @@ static struct sim_manager *up_with(struct sim *sim, const char *options, bool ke
 	return manager;
 }
 
-/* Bring-up, and again from nothing but the key. Nobody uses a wrong one. */
+/* Bring-up, and a second start with the key alone. No manager uses a wrong key. */
 static void subnet_key(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, SUBNET, false);
@@ -110,7 +111,7 @@ static void subnet_key(struct sim *sim)
 	sim_expect(sim, violations(sim) == 0);
 }
 
-/* With what the store has, a restart finds every port at once. */
+/* With the keys in the store, a restart reads every port at once. */
 static void port_keys(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT, true);
@@ -126,7 +127,7 @@ static void port_keys(struct sim *sim)
 	sim_expect(sim, violations(sim) == 0);
 }
 
-/* A host that was reset has no key any more, and gets it again; a link that bounced takes none. */
+/* A host that was reset has lost its key, and gets it again. A link flap takes no key away. */
 static void reset_and_bounce(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT, true);
@@ -139,8 +140,8 @@ static void reset_and_bounce(struct sim *sim)
 	sim_expect(sim, sim_running(manager));
 }
 
-/* Another key for all, under losses, so that answers to Sets that changed a key are lost, too; and
- * a manager that dies in the middle of it. */
+/* Another key for all ports, with losses: some answers to Sets that changed a key are lost. The
+ * manager is killed during the change. */
 static void rotation(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, SUBNET, true);
@@ -160,7 +161,7 @@ static void rotation(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0x9abc) == 0);
 }
 
-/* Another secret, and the one before on the line after it. */
+/* Another secret, with the previous secret on the line after it. */
 static void port_rotation(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT, true);
@@ -170,7 +171,7 @@ static void port_rotation(struct sim *sim)
 	sim_settle_and_check(sim);
 	sim_expect(sim, end_port(sim_device(sim, "host-0004"))->info.m_key != before);
 	sim_expect(sim, count_same(sim) == 0 && count_open(sim, 0) == 0);
-	/* And no keys at all. */
+	/* No keys at all. */
 	manager->conf.sm.m_key_mode = M_KEY_NONE;
 	manager_set_conf(manager->manager, &manager->conf);
 	sim_settle_and_check(sim);
@@ -193,8 +194,8 @@ static void failover(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0) == 0);
 }
 
-/* Each port has its own key, and the standby has no store: it sees nothing before it has the keys
- * from the master, whom it finds by ha_peers alone. Then it takes over like any other. */
+/* Each port has its own key, and the standby has no store. It can read nothing before it has the
+ * keys from the master, which it finds by ha_peers alone. Then it takes over like any standby. */
 static void keys_from_the_master(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT FOLLOWS("host-0001"), true), *standby;
@@ -210,7 +211,7 @@ static void keys_from_the_master(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0) == 0);
 }
 
-/* One has another key than ours: it is left as it is, and named; all others are managed. */
+/* A device has a foreign key: it stays as it is and is logged. All other devices are managed. */
 static void foreign_key(struct sim *sim)
 {
 	struct device *host = sim_device(sim, "host-0011");
@@ -225,7 +226,7 @@ static void foreign_key(struct sim *sim)
 	sim_pass(sim, 120 * SIM_S);
 	sim_expect(sim, info->m_key == FOREIGN_KEY && info->lid == 0);
 	sim_expect(sim, count_open(sim, 0) == 1 && !manager->error);
-	/* At level 0 it tells its key, and who asks may take it over. */
+	/* At level 0 it shows its key to any manager, and may be taken over. */
 	info->m_key_protect_bits = 0;
 	sim_settle_and_check(sim);
 	sim_expect(sim, count_open(sim, 0x1234) == 0);
@@ -242,8 +243,8 @@ static void count_answers(void *ctx, const struct mad_addr *from, const uint8_t 
 	*answers += mad[3] == METHOD_GET_RESP;
 }
 
-/* From another host, by directed route and by LID: no agent answers, trap 256 comes, the lease
- * timer that it has begun is stopped by the manager, and the manager knows who it was. */
+/* From another host, by directed route and by LID: the agent does not answer, and sends trap 256.
+ * The manager stops the lease timer that the Set() started, and finds the sender. */
 static void foreign_set(struct sim *sim)
 {
 	const struct route_path route = {.hops = 2, .port = {0, 1, 2}};
@@ -264,7 +265,7 @@ static void foreign_set(struct sim *sim)
 	subn_build(mad, METHOD_SET, ATTR_PORT_INFO, 1, 0x4711, &route, data);
 	world_send(client, &directed, mad, sizeof(mad));
 	sim_pass(sim, SIM_S);
-	/* That Set(), a TrapRepress(), and a Get() with the right key. */
+	/* The foreign Set(), a TrapRepress(), and a Get() with the right key. */
 	sim_expect(sim, world_agent_smps(victim) >= smps + 3);
 	sim_pass(sim, 4 * SIM_S);
 	by_lid = (struct mad_addr){.lid = end_port(victim)->info.lid};
@@ -281,7 +282,7 @@ static void foreign_set(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Cables moved while the manager was away: who is where is not what the store has. */
+/* Cables moved while the manager was down: the store has other positions of the devices. */
 static void moved_cables(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT, true);
@@ -295,8 +296,8 @@ static void moved_cables(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0) == 0);
 }
 
-/* Without a store, where each port has its own key, nothing can be read: it does not take that for
- * an empty fabric. */
+/* Without a store and with a key for each port, nothing can be read. The manager does not take this
+ * for an empty fabric. */
 static void knows_nobody(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT, true), *other;
@@ -310,7 +311,7 @@ static void knows_nobody(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* 648 hosts through all of it. */
+/* 648 hosts through all of this. */
 static void large(struct sim *sim)
 {
 	struct sim_manager *manager = up_with(sim, PORT FOLLOWS("host-0001"), true), *standby;
@@ -321,7 +322,7 @@ static void large(struct sim *sim)
 	sim_kill(manager);
 	sim_restart(manager);
 	sim_settle_and_check(sim);
-	/* Who has no store gets all keys from the master. */
+	/* A manager without a store gets all keys from the master. */
 	standby = sim_start(sim, "host-0300", PORT FOLLOWS("host-0300"));
 	give_secrets(standby, NEWER_SECRET, SECRET);
 	sim_pass(sim, 60 * SIM_S);
@@ -333,8 +334,8 @@ static void large(struct sim *sim)
 	sim_expect(sim, count_open(sim, 0) == 0);
 }
 
-/* Agents want their key in the TrapRepress(). So one ends a trap, and nobody is taken for an
- * offender. */
+/* Agents require their key in the TrapRepress(). With it the trap ends, and no port is taken for a
+ * sender of wrong keys. */
 static void trap_ends(struct sim *sim)
 {
 	struct device *host = sim_device(sim, "host-0003"), *leaf = sim_device(sim, "leaf-02");
@@ -348,7 +349,7 @@ static void trap_ends(struct sim *sim)
 	sim_pass(sim, 12 * SIM_S);
 	sim_expect(sim, world_stats(sim->world)->traps == traps + 2);
 	sim_expect(sim, violations(sim) == 0);
-	/* Two cables are pulled and put back: then there is peace. */
+	/* Two cables are pulled and put back. After that traffic is low. */
 	sim_link(sim, sim_port(sim, "leaf-02", 5), false);
 	sim_link(sim, sim_port(sim, "leaf-03", 6), false);
 	sim_pass(sim, 3 * SIM_S);
@@ -360,7 +361,7 @@ static void trap_ends(struct sim *sim)
 	mads = manager->mads_sent;
 	sim_pass(sim, 9 * SIM_S);
 	sim_expect(sim, world_stats(sim->world)->traps == traps);
-	sim_expect(sim, manager->mads_sent < mads + 100); /* a light sweep, and our own port */
+	sim_expect(sim, manager->mads_sent < mads + 100); /* a light sweep, and the own port */
 	sim_expect(sim, violations(sim) == 0);
 	sim_expect(sim, count_open(sim, 0x1234) == 0);
 	sim_settle_and_check(sim);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Multicast: members join and leave by requests to the SA, something breaks, and a packet from any
- * of them reaches all that receive and nobody else. The watch over forests (forest.h) judges after
- * every single Set() that nothing could have run in a circle meanwhile.
+ * Multicast: members join and leave by requests to the SA, and faults happen. A packet from any
+ * member must reach all receivers and no other port. The watch over forests (forest.h) checks after
+ * every single Set() that no loop exists.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +20,15 @@
 
 #define TREE "fattree:radix=8,levels=2"
 #define TREE3 "fattree:radix=8,levels=3"
-#define TREE18 "fattree:radix=18,levels=2" /* its switches' masks have two positions */
+#define TREE18 "fattree:radix=18,levels=2" /* its switches have masks of two positions */
 #define FOLLOWS(own) "ha_listen=\"" own "\" ha_peers=\"host-0001,host-0017\""
 
-/* Where in a MAD; the status' lower byte. */
+/* Offsets in a MAD; SPOILED_STATUS is the lower byte of the status. */
 enum { SPOILED_METHOD = 3, SPOILED_STATUS = 5 };
 
 enum { MEMBERS_MAX = 64, GROUPS = 12, STORE_MS = 500 };
 
-/* A group as the scenario knows it. */
+/* A group, as the scenario expects it. */
 struct group {
 	struct sim *sim;
 	struct sim_manager *manager;
@@ -52,7 +52,7 @@ static void ask(struct group *group, const struct device_port *port, uint8_t met
 
 	be16_store(record.mgid + 14, (uint16_t)(0x100 + group->number));
 	tenant_sends(group->manager, port, method, &record);
-	/* It is answered when it is in the store. */
+	/* The answer comes when the join is in the store. */
 	for (unsigned ms = 0; !group->manager->sa_answer[0] && ms < STORE_MS; ms++)
 		sim_pass(group->sim, SIM_MS);
 	header_decode(group->manager->sa_answer, &header);
@@ -72,7 +72,7 @@ static const struct device_port *host(struct sim *sim, unsigned number)
 	return sim_port(sim, name, 1);
 }
 
-/* Harmless for who is a member. */
+/* No effect for a member. */
 static void join(struct group *group, unsigned number, uint8_t join_state)
 {
 	const struct device_port *port = host(group->sim, number);
@@ -98,7 +98,7 @@ static void leave(struct group *group, size_t index)
 	group->sends_only[index] = group->sends_only[group->count];
 }
 
-/* Each member's packet reaches each other that receives once, and nobody else. */
+/* A packet of each member reaches each other receiver once, and no other port. */
 static void check_group(const struct group *group)
 {
 	for (size_t i = 0; i < group->count; i++) {
@@ -139,7 +139,7 @@ static void check_all(struct bed *bed)
 		check_group(&bed->groups[g]);
 }
 
-/* Groups with some members each, one of which only sends. */
+/* Groups with some members each. One of them is a send-only member. */
 static void begin_groups(struct sim *sim, struct bed *bed)
 {
 	for (unsigned g = 0; g < GROUPS; g++) {
@@ -194,7 +194,7 @@ static void join_and_leave(struct sim *sim)
 	sim_check(sim);
 }
 
-/* All leave: no switch sends anything anywhere. */
+/* All members leave: no switch sends packets of the group. */
 static void last_one_leaves(struct sim *sim)
 {
 	struct bed bed;
@@ -222,7 +222,7 @@ static void spine_is_lost(struct sim *sim)
 	check_all(&bed);
 }
 
-/* Every cable of a leaf in turn, and back. */
+/* Every cable of a leaf in turn is pulled and put back. */
 static void links_are_lost(struct sim *sim)
 {
 	struct bed bed;
@@ -256,8 +256,8 @@ static void switch_reboots(struct sim *sim)
 	check_all(&bed);
 }
 
-/* The manager's leaf is cut off, and of some groups nobody is left there: they have no tree until
- * it is back. */
+/* The manager's leaf is cut off, and some groups have no member there. They have no tree until it
+ * is back. */
 static void all_are_away(struct sim *sim)
 {
 	struct bed bed;
@@ -272,7 +272,7 @@ static void all_are_away(struct sim *sim)
 	check_all(&bed);
 }
 
-/* A manager that comes back finds what it left, though roots depend on who joined first. */
+/* A restarted manager finds its own tables correct, although roots depend on the order of joins. */
 static void restart(struct sim *sim)
 {
 	uint64_t before;
@@ -308,7 +308,7 @@ static void many_groups(struct sim *sim, struct bed *bed)
 	sim_settle(sim, 60 * SIM_S);
 }
 
-struct tables { /* of a switch, as they were */
+struct tables { /* of a switch, at an earlier time */
 	const struct device *device;
 	uint8_t *mft;
 	lid_t top;
@@ -344,8 +344,8 @@ static size_t note_tables(const struct sim *sim, struct tables **out)
 	return noted;
 }
 
-/* The blocks that are not as they were. So is one that holds nothing when a top rises above it:
- * until then nobody needs to know that it is empty. */
+/* The blocks that changed. An empty block counts when a top rises above it, because until then it
+ * need not be known to be empty. */
 static unsigned blocks_that_differ(const struct tables *tables)
 {
 	static const uint8_t nothing[SMP_DATA_SIZE];
@@ -364,8 +364,8 @@ static unsigned blocks_that_differ(const struct tables *tables)
 	return differ;
 }
 
-/* A lost cable costs one Set() for each block that differs by it, while forwarding tables have to
- * be written piecemeal, too. */
+/* A lost cable costs one Set() for each block that changes, even while forwarding tables have to be
+ * written in several steps. */
 static void fault_costs_what_differs(struct sim *sim)
 {
 	struct bed bed;
@@ -405,8 +405,8 @@ static unsigned switches_of(const struct sim *sim)
 
 enum { SAMPLES = 4, IMAGE_S = 80 };
 
-/* With a table cache some cells are read of each switch, and nothing is written; nor is it when
- * groups have changed since the table cache was. */
+/* With a table cache, some cells of each switch are read and nothing is written. The same holds if
+ * groups have changed since the table cache was written. */
 static void restart_with_table_cache(struct sim *sim)
 {
 	uint64_t sets, gets;
@@ -436,7 +436,7 @@ static void restart_with_table_cache(struct sim *sim)
 	check_all(&bed);
 }
 
-/* What was accepted last, and is in the store and perhaps not yet in any switch, is written. */
+/* The last acknowledged join is in the store, but possibly in no switch. It is written. */
 static void killed_while_joining(struct sim *sim)
 {
 	struct bed bed;
@@ -453,7 +453,7 @@ static void killed_while_joining(struct sim *sim)
 	check_all(&bed);
 }
 
-/* What another manager has written meanwhile is found where a sample meets it. */
+/* Writes of another manager are found where a sample meets them. */
 static void table_cache_is_wrong(struct sim *sim)
 {
 	struct bed bed;
@@ -468,8 +468,8 @@ static void table_cache_is_wrong(struct sim *sim)
 	check_all(&bed);
 }
 
-/* What nobody tells is found and mended within the time of a read back; nothing is written
- * meanwhile. */
+/* Changes without a trap are found and repaired within the readback interval. No other write
+ * happens during this time. */
 static void read_back(struct sim *sim)
 {
 	enum { READBACK_S = 100 };
@@ -492,7 +492,7 @@ static void read_back(struct sim *sim)
 	check_all(&bed);
 }
 
-/* While Sets and answers are lost, members come and go and cables too. */
+/* Members join and leave and cables flap while Sets and answers are lost. */
 static void with_loss(struct sim *sim)
 {
 	struct bed bed;
@@ -517,7 +517,8 @@ static void with_loss(struct sim *sim)
 	check_all(&bed);
 }
 
-/* Another manager was MASTER and has drawn trees of its own, which are changed into these. */
+/* Another manager was MASTER and has written trees of its own, which are changed into the trees of
+ * this manager. */
 static void takeover(struct sim *sim)
 {
 	struct bed bed;
@@ -532,9 +533,9 @@ static void takeover(struct sim *sim)
 	check_all(&bed);
 }
 
-/* The agent of a switch through which trees go is dead when a manager comes that has never heard of
- * it. It forwards what it did, and nobody knows what, nor which ports lead to it: so nothing may
- * come round through it while new trees are written beside it. */
+/* The agent of a switch with trees is dead, and a manager starts that has never read it. The switch
+ * forwards as before, but its masks and the ports that lead to it are unknown. No new tree may
+ * close a loop through it. */
 static void beside_the_dead(struct sim *sim)
 {
 	struct device *const *devices;
@@ -556,15 +557,15 @@ static void beside_the_dead(struct sim *sim)
 	}
 }
 
-/* What becomes of one SMP of a manager: it is lost, or discarded by an agent that is busy. It
- * stands before the transport until it is taken away. */
+/* Interferes with one SMP of a manager: the SMP is lost, or an agent that is busy discards it. The
+ * spoiler stands before the transport until it is removed. */
 struct spoiler {
 	struct transport_ops ops;
 	const struct transport_ops *usual;
 	struct transport_user user; /* of the transport */
 	struct transport *transport;
 	bool busy;
-	uint32_t tid; /* the lower half, of what is to be answered BUSY; 0: none */
+	uint32_t tid; /* the lower half, of the SMP that gets a BUSY answer; 0: none */
 	bool (*is_meant)(const struct mad_header *header, const uint8_t *mad);
 	unsigned times, spoiled;
 };
@@ -582,8 +583,8 @@ static int spoiled_send(struct transport *transport, const struct mad_addr *to, 
 	    spoiler->is_meant(&header, mad)) {
 		spoiler->spoiled++;
 		if (!spoiler->busy)
-			return 0; /* nothing of it is ever heard again */
-		/* As a Get() it has no effect, and its answer becomes BUSY. */
+			return 0; /* dropped */
+		/* Turned into a Get() it has no effect, and its answer becomes BUSY. */
 		spoiler->tid = (uint32_t)header.tid;
 		memcpy(copy, mad, size);
 		copy[SPOILED_METHOD] = METHOD_GET;
@@ -642,7 +643,7 @@ static void spoil_no_more(struct spoiler *spoiler)
 	spoiler->transport->user = spoiler->user;
 }
 
-/* The first one raises it: there was one block until now. */
+/* The first such Set() raises the top, because there was one block until now. */
 static bool raises_top(const struct mad_header *header, const uint8_t *mad)
 {
 	struct switch_info info;
@@ -653,7 +654,8 @@ static bool raises_top(const struct mad_header *header, const uint8_t *mad)
 	return info.multicast_fdb_top >= LID_MULTICAST_MIN + MFT_BLOCK_LIDS;
 }
 
-/* Groups until a second block is needed: no later one may mend what the last one left. */
+/* Creates groups until a second block is needed. No later group may repair an error of the last
+ * group. */
 static void raise_tops(struct sim *sim, struct bed *bed, bool busy)
 {
 	struct spoiler spoiler;
@@ -675,7 +677,7 @@ static void raise_tops(struct sim *sim, struct bed *bed, bool busy)
 	spoil_no_more(&spoiler);
 }
 
-/* The one Set() that raises a switch's MulticastFDBTop never arrives. */
+/* The only Set() that raises the MulticastFDBTop of a switch is lost. */
 static void top_is_lost(struct sim *sim)
 {
 	struct bed bed;
@@ -684,7 +686,7 @@ static void top_is_lost(struct sim *sim)
 	raise_tops(sim, &bed, false);
 }
 
-/* It is discarded by a switch that is busy, which is no refusal. */
+/* A busy switch discards it, which is no refusal. */
 static void top_is_busy(struct sim *sim)
 {
 	struct bed bed;
@@ -693,8 +695,8 @@ static void top_is_busy(struct sim *sim)
 	raise_tops(sim, &bed, true);
 }
 
-/* Above its top each switch holds what nobody reads: for an MLID of the second block it sends to a
- * port of the second sixteen. */
+/* Above its top each switch holds an unused entry: it sends an MLID of the second block to a port
+ * of the second position. */
 static void leave_above_top(const struct sim *sim, lid_t mlid)
 {
 	struct device *const *devices;
@@ -712,12 +714,13 @@ static void leave_above_top(const struct sim *sim, lid_t mlid)
 	}
 }
 
-/* It does not come to life when the top rises, though nothing else is wanted of those ports. */
+/* The entry must have no effect when the top rises, although no other change is needed at those
+ * ports. */
 static void above_top(struct sim *sim)
 {
 	struct group group = {.sim = sim};
 	lid_t unused = LID_MULTICAST_MIN + 2 * MFT_BLOCK_LIDS - 1;
-	/* One block after the other: the first is acknowledged before the second is thought of. */
+	/* One block after the other: the first is acknowledged before the second is computed. */
 	struct bed bed = {.manager = sim_start_keeping(sim, "host-0001", "smp_per_switch=1")};
 
 	sim_settle_and_check(sim);
@@ -746,8 +749,8 @@ static bool reads_table(const struct mad_header *header, const uint8_t *mad)
 	       header->attr_id == ATTR_MULTICAST_FORWARDING_TABLE;
 }
 
-/* A switch is busy when a manager that comes back reads its table: it is asked again, for what is
- * not known is not empty, and nothing has to be written. */
+/* A switch is busy when a restarted manager reads its table: the read is repeated, because unknown
+ * entries are not empty entries. Nothing is written. */
 static void read_is_busy(struct sim *sim)
 {
 	struct spoiler spoiler;
@@ -781,8 +784,8 @@ static bool sets_forwarding(const struct mad_header *header, const uint8_t *mad)
 	       header->attr_id == ATTR_LINEAR_FORWARDING_TABLE;
 }
 
-/* The manager's own switch has lost a cable and leaves the Sets of its forwarding table without an
- * answer: its multicast table does not wait for that. */
+/* The manager's own switch has lost a cable and does not answer Sets of its forwarding table. Its
+ * multicast table is written without delay. */
 static void trees_before_routes(struct sim *sim)
 {
 	struct spoiler spoiler;
@@ -808,8 +811,8 @@ static void lose_table_cache(const struct sim_manager *manager)
 	free(path);
 }
 
-/* The manager's own switch never tells what one block of its table holds. The cable of it that came
- * back meanwhile goes ACTIVE all the same, for what nobody tells is written over. */
+/* The manager's own switch never answers the read of one block. Its cable that came back in the
+ * meantime still goes ACTIVE, because unknown entries are overwritten. */
 static void read_is_silent(struct sim *sim)
 {
 	struct device_port *port = sim_port(sim, "leaf-01", 6);
@@ -836,8 +839,8 @@ static void read_is_silent(struct sim *sim)
 	check_all(&bed);
 }
 
-/* A switch takes long over the tables of some joins. Others, the branches of which do not pass it,
- * do not wait for that, though their entries stand in the same blocks of other switches. */
+/* A switch is slow to accept the tables of some joins. Joins whose branches do not pass it are not
+ * delayed, although their entries are in the same blocks of other switches. */
 static void slow_switch(struct sim *sim)
 {
 	enum { PAIRS = 8 };
@@ -873,8 +876,8 @@ static void slow_switch(struct sim *sim)
 	check_all(&bed);
 }
 
-/* Whoever ruled before had packets for groups of which switches know nothing sent on: each to two
- * of its neighbours. */
+/* A previous manager set default ports: each switch sends packets of unknown groups to two of its
+ * neighbours. */
 static void set_default_ports(const struct sim *sim)
 {
 	struct device *const *devices;
@@ -902,14 +905,14 @@ static unsigned with_default_ports(const struct sim *sim)
 	return found;
 }
 
-/* A packet for a group that there is not comes to nobody. */
+/* A packet of a group that does not exist reaches no port. */
 static void check_unknown(struct sim *sim)
 {
 	for (unsigned i = 1; i <= 32; i++)
 		sim_expect(sim, !forest_send(host(sim, i), LID_MULTICAST_MAX, NULL, 0));
 }
 
-/* Found so at the start, and by a manager that takes over. */
+/* Found at the start, and by a manager that takes over. */
 static void default_ports(struct sim *sim)
 {
 	struct bed bed;
@@ -930,7 +933,8 @@ static void default_ports(struct sim *sim)
 	check_unknown(sim);
 }
 
-/* Some do not take that there are none: silently, or with a status. They are asked once. */
+/* Some switches do not accept the removal of default ports: silently, or with a status. The Set()
+ * is sent once. */
 static void default_ports_stay(struct sim *sim)
 {
 	struct bed bed;
@@ -953,9 +957,9 @@ static void default_ports_stay(struct sim *sim)
 	check_all(&bed);
 }
 
-/* While the first manager is away another one rules: it follows the first and has all that was
- * registered, or it has nothing and other hosts join. What it wrote no sample need meet; the first
- * manager finds it all the same when it comes back, since ports name another master. */
+/* While the first manager is down another manager is MASTER. Either it follows the first and has
+ * all registrations, or it has none and other hosts join. A sample may miss its writes. The first
+ * manager finds them when it returns, because ports show another MasterSMLID. */
 static void other_rules(struct sim *sim, bool follows)
 {
 	struct bed bed = {.manager = sim_start_keeping(sim, "host-0001",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Cases about the order in which tables are written: each leaves entries behind that are not the
- * manager's, and lets them come to life. What judges them is the watch over circles, after every
- * single Set(), and sim_check().
+ * The order in which tables are written: each case leaves foreign entries in tables, and brings
+ * them into use. The watch over loops checks it after every single Set(), and sim_check() at the
+ * end.
  */
 #include <stdio.h>
 
@@ -39,14 +39,15 @@ static void put_back(struct sim *sim, struct device *device)
 	sim_node(sim, device, true);
 }
 
-/* Entries that nobody computed, up to the top and beyond it. */
+/* Entries that no manager computed, up to LinearFDBTop and beyond it. */
 static void garble(struct sim *sim, struct device *device)
 {
 	for (unsigned lid = 1; lid < device->lft_size && lid < 4 * LFT_BLOCK_LIDS; lid++)
 		device->lft[lid] = (uint8_t)(1 + sim_random(sim, device->num_ports));
 }
 
-/* The links were down, the tables below stayed: a cable must not go ACTIVE over them. */
+/* The links were down, and the tables behind them stayed: a cable must not go ACTIVE while they are
+ * stale. */
 static void stale_tables(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim);
@@ -60,7 +61,7 @@ static void stale_tables(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A Set() without an answer is not sent again along a route that leads elsewhere by then. */
+/* A Set() without an answer is not sent again along a route that by then leads elsewhere. */
 static void moved_while_unanswered(struct sim *sim)
 {
 	static const struct world_faults loss = {.drop_ppm = 100000};
@@ -78,9 +79,9 @@ static void moved_while_unanswered(struct sim *sim)
 	}
 }
 
-/* A switch falls silent, for the way to it led over a cable that was moved, and is met again by
- * another one: what is behind it now may be what it was reached by before. Both are read along the
- * new way before either is written. */
+/* A switch no longer answers, because the route to it used a cable that was moved. The manager then
+ * finds it by another route, and its former neighbour may be behind it now. The manager reads both
+ * by the new route before it writes either. */
 static void met_by_another_way(struct sim *sim)
 {
 	enum { FIRST_MS = 4, LAST_MS = 40, STEP_MS = 4 };
@@ -99,9 +100,9 @@ static void met_by_another_way(struct sim *sim)
 	}
 }
 
-/* A manager that takes over knows of some switch only how its ports were before all was brought up:
- * when it read all it was not told. That is no reason to write it, nor to write what leads through
- * it, as though nothing passed there. */
+/* A manager that takes over knows the ports of some switch only from before the bring-up, because
+ * reads of them failed. It must not write this switch, or routes through it, as if no packet passed
+ * there. */
 static void half_read(struct sim *sim)
 {
 	enum { SWITCHES = 8, TAKEOVER_S = 20 };

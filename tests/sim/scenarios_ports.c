@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What ports are set to, by their kind: enhanced and base ports 0 side by side, a router, links
- * that have to begin again for an MTU that they did not take from us, and FDR10.
+ * Values of ports by kind: enhanced and base ports 0 in one fabric, a router, links that must
+ * restart for an MTU that this manager did not set, and FDR10.
  */
 #include <string.h>
 
@@ -23,8 +23,8 @@ static const char kinds[] =
 
 enum { MTU_256 = 1, MTU_2048 = 4, LEAF_HOQ = 9, LMC = 2 };
 
-/* Agents begin with NeighborMTU 256 at port 0, as real ones do; invariants.c compares the MTU that
- * the SA promises for paths to port 0 with it. A base port 0 has neither NeighborMTU nor LMC. */
+/* Agents begin with NeighborMTU 256 at port 0, as real agents do. invariants.c compares it with the
+ * MTU of path records for port 0. A base port 0 has neither NeighborMTU nor LMC. */
 static void ports0(struct sim *sim)
 {
 	static const char *const enhanced[] = {"e1", "e2"};
@@ -64,8 +64,8 @@ static void put_link(struct device_port *port, uint8_t state, uint8_t mtu)
 	}
 }
 
-/* A manager that has gone left links of hosts ARMED, or ACTIVE without an address, with an MTU that
- * is not the best: each is asked to go Down once, and comes up with the MTU that both ends can. */
+/* A previous manager left links of hosts ARMED, or ACTIVE without an address, with an MTU below the
+ * best. The manager takes each link down once, and it comes up with the best MTU of both ends. */
 static void link_restarts(struct sim *sim)
 {
 	static const struct {
@@ -95,7 +95,7 @@ static void link_restarts(struct sim *sim)
 	}
 }
 
-/* That the net is no fat tree is none. */
+/* Does not count the warning that the net is no fat tree. */
 static void count_warning(void *ctx, int level, const struct log_subject *subject, const char *text)
 {
 	unsigned *warnings = ctx;
@@ -104,7 +104,7 @@ static void count_warning(void *ctx, int level, const struct log_subject *subjec
 	*warnings += level <= LOG_WARNING && !strstr(text, "fat tree");
 }
 
-/* An adapter that loses the answer with its link: nothing is wrong with it. */
+/* An adapter that loses the answer with its link counts as healthy. */
 static void link_restart_unanswered(struct sim *sim)
 {
 	struct device_port *port = sim_port(sim, "h3", 1);
@@ -123,8 +123,8 @@ static void link_restart_unanswered(struct sim *sim)
 				port->info.port_state == PORT_ACTIVE);
 }
 
-/* A fabric that runs is taken over with other values wanted: no link goes down for them. So it is
- * where a manager is restarted, and where another one takes over from it. */
+/* A takeover of a running fabric with other wanted values: no link goes down for them. The same
+ * holds after a restart of the manager, and after a failover. */
 static void running_links_stay(struct sim *sim)
 {
 	struct sim_manager *first = sim_start(sim, "h1", "sm_priority=5"), *second;
@@ -158,8 +158,8 @@ static void force(struct sim_manager *manager, unsigned width, unsigned speed, u
 	manager_set_conf(manager->manager, &manager->conf);
 }
 
-/* Forced widths and speeds are set at both ends of every link, also by a reload, and no link goes
- * down for them: one that trains takes them. 0 leaves what was set before. */
+/* Forced widths and speeds are set at both ends of every link, also after a reload. No link goes
+ * down for them: they take effect when a link trains. 0 leaves the present setting. */
 static void forced(struct sim *sim)
 {
 	enum { WIDTH_1X = 1, WIDTH_4X = 2, SPEED_DDR = 2, UP_TO_DDR = 3 };
@@ -194,7 +194,7 @@ static void forced(struct sim *sim)
 	sim_expect(sim, host->info.link_width_active == WIDTH_4X);
 }
 
-/* What a port refuses to be forced to keeps no link down, and is not asked for again. */
+/* If a port refuses a forced value, its link still comes up, and the Set() is not repeated. */
 static void forced_refused(struct sim *sim)
 {
 	enum { UP_TO_QDR = 7, NOT_SDR = 6 };
@@ -213,7 +213,7 @@ static void forced_refused(struct sim *sim)
 
 /* FDR10 */
 
-/* Devices that have ExtendedPortInfo, and "old", which has FDR10 and does not tell of it. */
+/* Devices that have ExtendedPortInfo, and "old", which has FDR10 and does not report it. */
 static const char fdr10_net[] =
 	"vendid=0x2c9\ndevid=0xc738\nSwitch 8 \"s1\"\n[1] \"s2\"[1] # 4xFDR10\n"
 	"[2] \"h1\"[1] # 4xFDR10\n[3] \"h2\"[1] # 4xFDR10\n\n"
@@ -248,8 +248,8 @@ static void expect_fdr10(struct sim *sim, uint8_t enabled)
 	sim_expect(sim, !sim_port(sim, "old", 1)->ext.link_speed_enabled);
 }
 
-/* 1 enables it wherever it is supported, 2 disables it, also by a reload. A link takes it when it
- * trains next. What else the attribute has stays as it was. */
+/* 1 enables FDR10 on all ports that support it, and 2 disables it, also after a reload. It takes
+ * effect when a link trains. The other members of the attribute are unchanged. */
 static void fdr10(struct sim *sim)
 {
 	struct device_port *host = sim_port(sim, "h2", 1);
@@ -286,8 +286,8 @@ static void fdr10_not_used(struct sim *sim)
 				!world_stats(sim->world)->sets[WORLD_ATTRS]);
 }
 
-/* Devices that refuse the attribute, or do not take the speed: the subnet is up, and the next sweep
- * asks for nothing again that was refused. */
+/* Devices that refuse the attribute, or do not apply the speed: the subnet comes up, and the next
+ * sweep does not repeat refused requests. */
 static void fdr10_refused(struct sim *sim)
 {
 	const struct world_stats *stats = world_stats(sim->world);
@@ -306,7 +306,7 @@ static void fdr10_refused(struct sim *sim)
 	gets = stats->gets[WORLD_ATTRS];
 	sets = stats->sets[WORLD_ATTRS];
 	sim_check(sim);
-	/* A heavy sweep reads the five ports again that tell of it. */
+	/* A heavy sweep reads the five ports that report it. */
 	sim_expect(sim, stats->gets[WORLD_ATTRS] == gets + 5);
 	sim_expect(sim, stats->sets[WORLD_ATTRS] == sets);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Managers that keep what they know in a store: what they find again when they are started anew,
- * after whatever happened to the fabric meanwhile.
+ * Managers that keep their state in a store: the state that they load after a restart, while the
+ * fabric has changed.
  */
 #include <string.h>
 
@@ -49,8 +49,8 @@ static void reboot_all(struct sim *sim)
 		sim_reboot(sim, devices[i]);
 }
 
-/* The LIDs were given to those that were there first, so nobody would give them again by himself;
- * then all forget them, and the manager is killed. */
+/* The first hosts got the LIDs, so a manager without the store would assign other LIDs. All devices
+ * lose their LIDs, and the manager is killed. */
 static void lids_survive(struct sim *sim)
 {
 	static const char *const late[] = {"host-0002", "host-0003", "host-0010"};
@@ -73,7 +73,7 @@ static void lids_survive(struct sim *sim)
 	sim_settle_and_check(sim);
 	note_lids(sim, &after);
 	sim_expect(sim, same_lids(&before, &after));
-	/* A host that was away when the manager came back is given what it had, too. */
+	/* A host that was away when the manager restarted gets its former LID, too. */
 	sim_stop(manager);
 	reboot_all(sim);
 	sim_node(sim, sim_device(sim, "host-0010"), false);
@@ -99,9 +99,9 @@ static uint32_t told_to_register(struct sim *sim, const char *node)
 	return device ? own_port(device)->reregistrations : 0;
 }
 
-/* Under another manager, on the same port and so with the same LIDs, hosts register with that one:
- * what the store has kept of them proves nothing. The hosts show nothing of it, and no table
- * differs. */
+/* While the manager was down, hosts may have registered with another manager on the same port,
+ * which had the same LIDs. Neither hosts nor tables would show this. So the registrations in the
+ * store prove nothing, and each host is notified to register again. */
 static void registers_anew(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", NULL);
@@ -118,11 +118,12 @@ static void registers_anew(struct sim *sim)
 	sim_expect(sim, told_to_register(sim, "host-0004") == before + 1);
 	sim_expect(sim, manager->lft_sets_sent == 0);
 	sim_check(sim);
-	/* Once, whatever is read again. */
+	/* Once, although it is read several times. */
 	sim_expect(sim, told_to_register(sim, "host-0004") == before + 1);
 }
 
-/* Whoever was away may have been forgotten, or restarted: it is told, and nobody else is. */
+/* A host that was away may have lost its registrations or have been restarted. This host alone is
+ * notified to register again. */
 static void register_after_absence(struct sim *sim)
 {
 	struct device_port *host = sim_port(sim, "host-0004", 1);
@@ -147,7 +148,7 @@ enum { SAMPLES = 4, IMAGE_S = 15 };
 /* Makes tables of many blocks. */
 #define MANY_LIDS "lmc=4"
 
-/* Up, with a table cache of the tables as they are. */
+/* Up, with a table cache that equals the tables. */
 static struct sim_manager *up_with_table_cache(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", MANY_LIDS);
@@ -179,14 +180,14 @@ static void table_cache_is_right(struct sim *sim)
 	sim_restart(manager);
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, manager->lft_sets_sent == 0);
-	/* Samples of a switch may be of the same block. */
+	/* Several samples of a switch may be of the same block. */
 	sim_expect(sim, manager->lft_gets_sent > SAMPLES / 2 * switches_of(sim));
 	sim_expect(sim, manager->lft_gets_sent <= SAMPLES * switches_of(sim));
 	sim_check(sim);
 }
 
-/* Somebody has written into a switch: it is noticed, all tables are read, and that one is mended.
- */
+/* Another program has written to a switch: the manager notices it, reads all tables, and restores
+ * the entry. */
 static void table_cache_is_wrong(struct sim *sim)
 {
 	struct sim_manager *manager = up_with_table_cache(sim);
@@ -201,7 +202,7 @@ static void table_cache_is_wrong(struct sim *sim)
 	sim_check(sim);
 }
 
-/* Samples that are lost make no difference to what is written. */
+/* Lost samples make no difference to the writes. */
 static void table_cache_with_losses(struct sim *sim)
 {
 	static const struct world_faults some = {.drop_ppm = 100000};
@@ -215,7 +216,7 @@ static void table_cache_with_losses(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A switch that was reset meanwhile is not taken for what it was. */
+/* The state of a switch before its reset is not used. */
 static void table_cache_of_a_reset_switch(struct sim *sim)
 {
 	struct sim_manager *manager = up_with_table_cache(sim);
@@ -227,7 +228,7 @@ static void table_cache_of_a_reset_switch(struct sim *sim)
 	sim_expect(sim, manager->lft_sets_sent > 0);
 }
 
-/* What another manager has written since counts: the table cache is of no use after that one. */
+/* Another manager has written since: its writes count, and the table cache is discarded. */
 static void table_cache_is_old(struct sim *sim)
 {
 	struct sim_manager *manager = up_with_table_cache(sim);
@@ -254,7 +255,8 @@ static void disable(struct sim_manager *manager, struct device_port *port)
 	trigger_node(&manager_sm(manager->manager)->trigger, entry.node_guid, "test");
 }
 
-/* Whether the port may be disabled by the command, or is the only way to its switch. */
+/* Whether the command may disable the port, and does not refuse it as the only path to its
+ * switch. */
 static bool may_disable(struct sim_manager *manager, const struct device_port *port)
 {
 	const struct sm *sm = manager_sm(manager->manager);
@@ -263,8 +265,9 @@ static bool may_disable(struct sim_manager *manager, const struct device_port *p
 	return disabled_leaves_way(sm->fabric, sm->registry, &node->port[port->num]);
 }
 
-/* A host's port and one of several cables stay down, over a restart of the manager and a reboot of
- * the switch, and all others reach each other. The last way to the switch is none to disable. */
+/* A port of a host and one of several cables stay down, over a restart of the manager and a reboot
+ * of the switch. All other hosts reach each other. The last path to the switch cannot be
+ * disabled. */
 static void ports_are_disabled(struct sim *sim)
 {
 	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", NULL);

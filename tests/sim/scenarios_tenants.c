@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Partitions: whatever happens to the fabric and to the file, in the end each port holds the P_Keys
- * that the file gives it, its switch enforces them, and there is nothing left to write. Port GUIDs
- * follow from the topology, so the files name them by ranges.
+ * Partitions: after any faults and changes of the file, each port has the P_Keys that the file
+ * gives, its switch enforces them, and no write remains. Port GUIDs follow from the topology, so
+ * the files name them by ranges.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@
 
 enum { RED = 1 };
 
-/* Some are in nothing, some in several, some in what nobody else is in. */
+/* Some ports are in no partition, some in several, and some alone in a partition. */
 static const char *const files[] = {
 	("Default=0x7fff, ipoib: ALL=limited, SELF=full;\n"
 	 "red=0x1, ipoib: 0x0277656601000101-0x0277656601000f01=full;\n"
@@ -51,7 +51,7 @@ static void files_change(struct sim *sim)
 	}
 }
 
-/* Hosts and switches forget what they held, also while it is written. */
+/* Hosts and switches lose their tables, also while these are written. */
 static void reboots(struct sim *sim)
 {
 	static const char *const nodes[] = {"host-0010", "leaf-03", "spine-02", "leaf-01"};
@@ -69,8 +69,8 @@ static void reboots(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A table that was not told is asked for again by the sweeps that find nothing else: until it is
- * known, a host is what it was. */
+/* A table without an answer is read again by sweeps that have no other work. Until it is known, the
+ * membership of the host is unchanged. */
 static void asked_again(struct sim *sim)
 {
 	struct device *host = sim_device(sim, "host-0011");
@@ -83,7 +83,8 @@ static void asked_again(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* While its table is not known a host is a member of nothing, and it is again as soon as it is. */
+/* While its table is unknown a host is a member of no partition. It is a member again as soon as
+ * the table is known. */
 static void hidden_later(struct sim *sim)
 {
 	enum { DEFAULT_GROUP = TENANT_GROUPS - 1 };
@@ -99,7 +100,7 @@ static void hidden_later(struct sim *sim)
 	sim_pass(sim, 60 * SIM_S);
 	sim_expect(sim, !tenant_joins(manager, port, DEFAULT_GROUP));
 	host->quirks.hides_p_keys = false;
-	sim_pass(sim, 20 * SIM_S); /* the longest pause between two sweeps that met errors */
+	sim_pass(sim, 20 * SIM_S); /* the longest pause between two sweeps with errors */
 	sim_expect(sim, tenant_joins(manager, port, DEFAULT_GROUP));
 	sim_settle_and_check(sim);
 }
@@ -113,8 +114,8 @@ static bool enforces(const struct device *leaf, unsigned hosts)
 	return true;
 }
 
-/* A leaf that takes no table keeps its hosts apart as it did before, whatever changes meanwhile,
- * and follows as soon as it takes them. */
+/* A leaf that refuses tables separates its hosts by its present tables during all changes. It
+ * follows as soon as it accepts tables. */
 static void leaf_refuses(struct sim *sim)
 {
 	enum { HOSTS = 4 };
@@ -123,7 +124,7 @@ static void leaf_refuses(struct sim *sim)
 
 	sim_expect(sim, enforces(leaf, HOSTS));
 	leaf->quirks.refuses_tables = true;
-	sim_link(sim, sim_port(sim, "leaf-05", 2), false); /* its LID goes from every table */
+	sim_link(sim, sim_port(sim, "leaf-05", 2), false); /* its LID is removed from every table */
 	sim_link(sim, sim_port(sim, "spine-03", 7), false);
 	sim_pass(sim, 30 * SIM_S);
 	sim_partitions(manager, files[1]);
@@ -138,7 +139,7 @@ static void leaf_refuses(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Whether a partition's key is in the table, whatever the membership. */
+/* Whether the table has the P_Key of the partition, with any membership. */
 static bool holds(const struct device_port *port, pkey_t partition)
 {
 	for (unsigned i = 0; i < device_p_key_cap(port); i++)
@@ -147,8 +148,8 @@ static bool holds(const struct device_port *port, pkey_t partition)
 	return false;
 }
 
-/* One block of a host's table stays as it is, whatever it is told. What is in the others goes all
- * the same, and what is to come finds a place there. */
+/* One block of a host's table ignores all writes. The P_Keys to remove from other blocks are
+ * removed, and new P_Keys get places in them. */
 static void block_stays(struct sim *sim)
 {
 	enum { KEPT = 0x9, TAKEN = 0xA, FAR_OFF = PKEY_BLOCK_KEYS + 8 };
@@ -174,8 +175,8 @@ static void block_stays(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A leaf whose tables stay as they are goes on enforcing them: what is new does not pass, and
- * nothing else does. */
+/* A leaf whose tables ignore writes continues to enforce them. New P_Keys do not pass, and no
+ * others pass either. */
 static void leaf_keeps(struct sim *sim)
 {
 	enum { HOSTS = 4 };
@@ -193,7 +194,7 @@ static void leaf_keeps(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A join to the IPoIB group of red, which makes it where it is not there. */
+/* A join to the IPoIB group of "red", which creates the group if it does not exist. */
 static void ask_for_red(struct sim_manager *manager, const struct device_port *port)
 {
 	struct mc_member_record record = {
@@ -215,8 +216,8 @@ static unsigned memberships(struct sim_manager *manager, guid_t guid)
 	return count;
 }
 
-/* Whoever goes on asking while his partition is taken from him is out of its group in the end, and
- * the group is not made anew for him. */
+/* A host that repeats its join while its partition is removed is not in the group at the end, and
+ * the group is not created again for it. */
 static void joins_while_it_is_taken(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim);
@@ -238,7 +239,7 @@ static void joins_while_it_is_taken(struct sim *sim)
 	}
 }
 
-/* A manager that is started anew finds all as it should be; one with another file changes it. */
+/* A restarted manager finds all tables correct. A manager with another file changes them. */
 static void restart(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim);

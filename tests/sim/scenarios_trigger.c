@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a change costs: one that touches little asks little, and is answered at once. Each case
- * brings a fabric up, lets it become quiet, and then counts the SMPs from the fault on, and
- * the virtual time to the last Set(). An agent takes 100 us for an SMP.
+ * The cost of a change: a small change causes few reads, at once. Each case brings a fabric up and
+ * lets it become quiet. Then it counts the SMPs from the fault on, and the virtual time to the last
+ * Set(). An agent takes 100 us for an SMP.
  */
 #include <inttypes.h>
 
@@ -16,8 +16,8 @@
 #define TREE "fattree:radix=8,levels=2"
 #define THREE_LEVELS "fattree:radix=12,levels=3"
 #define BIG "fattree:radix=36,levels=3" /* 11,664 hosts, 1,620 switches */
-/* Light sweeps, which ask every switch, are at 60 s, and nothing is read back: both would be
- * counted else. */
+/* Light sweeps, which query every switch, run every 60 s, and readback is off. Both would be
+ * counted otherwise. */
 #define FTREE "routing=[\"ftree\"] sweep_interval=60 readback_interval=0"
 
 enum {
@@ -25,7 +25,8 @@ enum {
 	ANSWER_MS = 900, /* agents repeat their traps after 1.07 s */
 	LINK_SMPS = 2500,
 	LINK_MS = 150,
-	/* Every switch drops the LID of one that is gone, and is asked twice before who it is. */
+	/* Every switch drops the LID of the lost switch. Before that the manager sends two requests
+	 * to identify it. */
 	SPINE_SMPS = 8500,
 	SPINE_MS = 450,
 	REPAIR_MS = 200, /* with a switch that does not answer */
@@ -38,7 +39,7 @@ static const struct world_options slow_agents = {
 	.training_us = 20000,
 };
 
-/* The device of a type that stands at this place in the order of the topology. */
+/* The device of a type at this position in the order of the topology. */
 static struct device *nth(struct sim *sim, enum node_type type, unsigned skip)
 {
 	struct device *const *devices;
@@ -62,7 +63,7 @@ static struct sim_manager *up(struct sim *sim, const char *options)
 	return manager;
 }
 
-/* A leaf away from the manager's, and a port of a switch that leads to another one. */
+/* A leaf other than the manager's, and a port of a switch that leads to another switch. */
 static struct device *far_leaf(struct sim *sim)
 {
 	return nth(sim, NODE_CA, 20)->port[1].peer->device;
@@ -89,7 +90,7 @@ static struct cost begin(const struct sim_manager *manager)
 	return (struct cost){manager->mads_sent, manager->lft_sets_sent, sim_now_us(manager->sim)};
 }
 
-/* The answer has begun with the first trap and is over; it took no more than this. */
+/* The response began with the first trap and is over, and cost no more than this. */
 static void at_most(const struct sim_manager *manager, struct cost from, uint64_t smps, uint64_t ms)
 {
 	struct sim *sim = manager->sim;
@@ -104,7 +105,7 @@ static void at_most(const struct sim_manager *manager, struct cost from, uint64_
 		sim_fail(sim, "it took %" PRIu64 " us, more than %" PRIu64 " ms", us, ms);
 }
 
-/* A leaf has lost one of its cables upwards: what moves are the entries that used it. */
+/* A leaf has lost a cable upwards: only entries that used it change. */
 static void link_lost(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, FTREE);
@@ -115,7 +116,8 @@ static void link_lost(struct sim *sim)
 	sim_expect(sim, manager->lft_sets_sent > from.lft_sets);
 }
 
-/* A switch of the highest level is gone: all its neighbours tell it, and nobody else is read. */
+/* A switch of the highest level is gone: all its neighbours report it, and no other switch is
+ * read. */
 static void spine_lost(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, FTREE);
@@ -127,7 +129,7 @@ static void spine_lost(struct sim *sim)
 	sim_expect(sim, manager->lft_sets_sent > from.lft_sets);
 }
 
-/* A trap of a switch where nothing is new reads that switch, and none of its neighbours. */
+/* A trap of an unchanged switch causes a read of this switch, and of none of its neighbours. */
 static void empty_trap(struct sim *sim)
 {
 	struct device *leaf = sim_device(sim, "leaf-03");
@@ -138,7 +140,7 @@ static void empty_trap(struct sim *sim)
 	at_most(manager, from, 1 /* the TrapRepress */ + 2 + 1u + leaf->num_ports, 0);
 }
 
-/* Trap 144 reads what it tells of: the description, or the port that has it. */
+/* Trap 144 causes a read of the part that it reports: the description, or the port that has it. */
 static void changed_port(struct sim *sim)
 {
 	struct device *leaf = sim_device(sim, "leaf-03"), *host = sim_device(sim, "host-0020");
@@ -149,14 +151,14 @@ static void changed_port(struct sim *sim)
 	at_most(manager, from, 1 /* the TrapRepress */ + 1, 0);
 	from = begin(manager);
 	device_set_issm(&leaf->port[0], true);
-	at_most(manager, from, 1 + 1 + 1 /* SMInfo: is there a manager? */, 0);
+	at_most(manager, from, 1 + 1 + 1 /* SMInfo, to look for a manager */, 0);
 	from = begin(manager);
 	device_set_issm(&host->port[1], true);
 	at_most(manager, from, 1 + 1 + 2 /* SMInfo, of both */, 0);
 }
 
-/* More switches tell of changes than are named one by one: no heavy sweep follows, and what has
- * changed is found. */
+/* More switches report changes than are listed by name. No heavy sweep follows, and the changes are
+ * found. */
 static void burst_of_traps(struct sim *sim)
 {
 	struct device *const *devices;
@@ -183,8 +185,8 @@ static void burst_of_traps(struct sim *sim)
 	sim_expect(sim, manager->error == 0);
 }
 
-/* Before any light sweep the cables are in doubt that were armed: they are looked at, the switches
- * behind them are not read. */
+/* Before any light sweep the ARMED cables are unverified: they are checked, and the switches behind
+ * them are not read. */
 static void first_trap(struct sim *sim)
 {
 	const struct device *host = nth(sim, NODE_CA, 0);
@@ -201,7 +203,8 @@ static void first_trap(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A host goes while its fabric comes up: its switch is read once more, and not all the others. */
+/* A host disappears while its fabric comes up: its switch is read once more, and no other
+ * switch. */
 static void host_goes_in_bring_up(struct sim *sim)
 {
 	enum { FIRST_MS = 20, LAST_MS = 400, STEP_MS = 20 };
@@ -223,7 +226,7 @@ static void host_goes_in_bring_up(struct sim *sim)
 
 /* Devices that make trouble */
 
-/* The link is held down for longer each time, and the others go on; when it is left alone it comes
+/* The link is held down for longer each time, and the other links work. When it is stable it comes
  * back. */
 static void flapping_link(struct sim *sim)
 {
@@ -245,7 +248,7 @@ static void flapping_link(struct sim *sim)
 	sim_check(sim);
 }
 
-/* Who comes back first does not get the LID of who comes later, though both have lost theirs. */
+/* Two hosts have lost their LIDs. The first host that returns does not get the LID of the other. */
 static void lids_wait_for_their_ports(struct sim *sim)
 {
 	struct device *one = sim_device(sim, "host-0010"), *other = sim_device(sim, "host-0011");
@@ -268,8 +271,8 @@ static void lids_wait_for_their_ports(struct sim *sim)
 	sim_expect(sim, one->port[1].info.lid == lid);
 }
 
-/* What nobody tells is found and mended within the time of a read back; nothing is written
- * meanwhile. */
+/* Changes without a trap are found and repaired within the readback interval. No other write
+ * happens during this time. */
 static void read_back(struct sim *sim)
 {
 	enum { READBACK_S = 100 };
@@ -294,7 +297,7 @@ static void read_back(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Complaints of a port that come again and again; what follows is the policy's. */
+/* Repeated traps about a port. The policy decides what follows. */
 static void complain(struct sim *sim, struct device_port *port, unsigned times)
 {
 	for (unsigned i = 0; i < times; i++) {
@@ -314,8 +317,8 @@ static void babbling_is_noted(struct sim *sim)
 	sim_check(sim);
 }
 
-/* The link of a host is disabled. A cable between switches is left as it is, and so are routes over
- * it. */
+/* The link of a host is disabled. A cable between switches and the routes over it stay as they
+ * are. */
 static void babbling_host_is_disabled(struct sim *sim)
 {
 	struct sim_manager *manager = up(sim, "babble_policy=\"disable\"");
@@ -323,14 +326,14 @@ static void babbling_host_is_disabled(struct sim *sim)
 			   *cable = sim_port(sim, "leaf-03", 6);
 	uint64_t sets = manager->sets_sent;
 
-	complain(sim, sim_port(sim, "leaf-01", 1), 12); /* the manager's own: never */
+	complain(sim, sim_port(sim, "leaf-01", 1), 12); /* never the manager's own */
 	complain(sim, cable, 12);
 	complain(sim, cable->peer, 12);
 	sim_expect(sim, manager->sets_sent == sets);
 	sim_expect(sim, cable->info.port_physical_state == PHYS_LINK_UP);
 	sim_expect(sim, cable->peer->info.port_physical_state == PHYS_LINK_UP);
 	sim_expect(sim, port->info.port_state == PORT_ACTIVE);
-	complain(sim, port->peer, 12); /* an adapter's own complaint means its cable, too */
+	complain(sim, port->peer, 12); /* the adapter's own trap also counts for its cable */
 	sim_expect(sim, port->info.port_physical_state == PHYS_DISABLED);
 	sim_expect(sim, manager->error == 0);
 	sim_settle_and_check(sim);
@@ -380,8 +383,8 @@ static void flood(struct sim *sim, struct world_client *client, const struct dev
 	}
 }
 
-/* Looks are rare, and become rarer; a switch's own trap is answered at once all the while, and a
- * sender that was quiet for a while is looked at for its first trap again. */
+/* Reads are rare, and become rarer. In that time the own trap of a switch is served at once. After
+ * a quiet period the first trap of a sender causes a read again. */
 static void trap_flood(struct sim *sim)
 {
 	enum { SECONDS = 20, LOOKS = 9, LOOK_SMPS = 12, LIGHT_SMPS = 60 };
@@ -397,7 +400,7 @@ static void trap_flood(struct sim *sim)
 		flood(sim, client, &host->port[1], forged, SECONDS);
 		traps = world_stats(sim->world)->traps - traps;
 		sim_expect(sim, traps >= SECONDS * 500 - 1);
-		/* Each has its TrapRepress(). A light sweep may be among them. */
+		/* Each trap gets its TrapRepress. A light sweep may be among the SMPs. */
 		if (manager->mads_sent - from.mads > traps + LOOKS * LOOK_SMPS + LIGHT_SMPS)
 			sim_fail(sim, "%" PRIu64 " traps cost %" PRIu64 " SMPs", traps,
 				 manager->mads_sent - from.mads);
@@ -415,7 +418,7 @@ static void trap_flood(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* What a sender tells within its pause is looked at when the pause is over, once. */
+/* Traps of a sender within its pause cause a single read, at the end of the pause. */
 static void trap_pause(struct sim *sim)
 {
 	struct device *host = nth(sim, NODE_CA, 20);
@@ -441,9 +444,9 @@ static void trap_pause(struct sim *sim)
 	sim_expect(sim, manager->error == 0);
 }
 
-/* Cables that are cut where the far end tells nothing */
+/* Cut cables whose far end reports nothing */
 
-/* Those that are cabled to a switch. */
+/* The hosts that are cabled to a switch. */
 static bool hosts_reach_each_other(void *ctx)
 {
 	struct sim *sim = ctx;
@@ -466,8 +469,8 @@ static void repaired_within(struct sim *sim, uint64_t ms)
 	sim_until(sim, ms * SIM_MS, "hosts reach each other", hosts_reach_each_other, sim);
 }
 
-/* Its agent dies while the manager reads what it has told of. The near end tells, too; or, where
- * its way to the manager was that cable, cannot. */
+/* Its agent dies while the manager reads the reported changes. The near end reports the cut, too,
+ * unless that cable was its route to the manager. */
 static void far_end_falls_silent(struct sim *sim)
 {
 	static const struct {
@@ -490,7 +493,7 @@ static void far_end_falls_silent(struct sim *sim)
 	}
 }
 
-/* Most of its neighbours reached the manager through it, and cannot tell. */
+/* Most of its neighbours reached the manager through it, and cannot report. */
 static void far_switch_dies(struct sim *sim)
 {
 	struct device *spine = sim_device(sim, "spine-01");

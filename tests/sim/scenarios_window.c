@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Scenarios for the window (mad/window.h): devices that answer garbage, late, twice or never,
- * losses here and everywhere, and how long a bring-up takes in virtual time. Agents take 80 us for
- * an SMP and have room for four more, a hop takes 1 us, and the manager's port needs 5 us for each
- * MAD that it sends: without that no floor would hold. The figures are printed in lines that begin
- * with "#".
+ * Scenarios for the window (mad/window.h): devices that answer with garbage, late, twice or never,
+ * losses on one link and everywhere, and the time of a bring-up. Agents take 80 us for an SMP and
+ * queue four more. A hop takes 1 us. The manager's port needs 5 us for each MAD that it sends:
+ * without that no lower bound would hold. The figures are printed in lines that begin with "#".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,7 +25,7 @@ static const struct world_options slow_agents = {.smp_us = AGENT_US,
 						 .send_us = SEND_US,
 						 .training_us = 20000};
 
-/* Whether every link is ACTIVE, but for those of the one device and that cable. */
+/* Whether every link is ACTIVE, except those of this device and this cable. */
 static bool is_up(const struct sim *sim, const struct device *without,
 		  const struct device_port *cable)
 {
@@ -47,7 +46,7 @@ static bool is_up(const struct sim *sim, const struct device *without,
 	return true;
 }
 
-/* From the manager's start until it has reported and all that can be up is up. */
+/* From the start of the manager until it has reported, and all links that can be up are ACTIVE. */
 static uint64_t bring_up_us(struct sim *sim, const char *host, const struct device *without,
 			    const struct device_port *cable)
 {
@@ -72,8 +71,8 @@ static uint64_t quiet_us(const struct sim_run *as, const char *topology)
 	return us;
 }
 
-/* percent: of the time that the same takes when nothing is wrong. The other run is the last thing
- * that a scenario does. */
+/* percent: of the time that the same bring-up takes without faults. The second run is the last
+ * action of a scenario. */
 static void expect_within(struct sim *sim, const char *topology, uint64_t us, unsigned percent)
 {
 	uint64_t quiet = sim->failed || sim->stopped ? 0 : quiet_us(&sim->run, topology);
@@ -114,8 +113,8 @@ static void twice(struct sim *sim)
 	sim_expect(sim, world_stats(sim->world)->duplicated > 0);
 }
 
-/* A switch and a host that take longer for each answer than all others together for a whole pass.
- * They are found, and the heavy sweep that sim_check() asks for does not lose them again. */
+/* A switch and a host take longer for each answer than all other devices together for a whole pass.
+ * They are found, and the heavy sweep of sim_check() does not lose them again. */
 static void slow_agents_stay(struct sim *sim)
 {
 	sim_device(sim, "leaf-p02-02")->quirks.service_us = 30000;
@@ -125,8 +124,8 @@ static void slow_agents_stay(struct sim *sim)
 	sim_expect(sim, is_up(sim, NULL, NULL));
 }
 
-/* They take half a second, and answers that come after a time-out are dropped. Everybody else is up
- * as soon as without them, and they are found and kept. */
+/* They take half a second, and answers after a time-out are dropped. All other devices come up as
+ * fast as without them, and the slow devices are found and kept. */
 static void half_a_second(struct sim *sim)
 {
 	struct device *leaf = sim_device(sim, "leaf-03"), *spine = sim_device(sim, "spine-02");
@@ -148,8 +147,8 @@ static void half_a_second(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* What is dead from the beginning is waited for now and then, in case it is only slow; but not
- * while something happens elsewhere. */
+/* A device that has never answered may only be slow, so the manager waits for it from time to time,
+ * but not while anything changes elsewhere. */
 static void dead_delays_nobody(struct sim *sim)
 {
 	enum { TIMES = 40, STEP_MS = 730, ANSWER_MS = 400 };
@@ -172,7 +171,7 @@ static void dead_delays_nobody(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* A host and a switch never answer. Later they do. */
+/* A host and a switch do not answer at first. Later they do. */
 static void never(struct sim *sim)
 {
 	struct device *host = sim_device(sim, "host-0032"), *leaf = sim_device(sim, "leaf-03");
@@ -186,7 +185,7 @@ static void never(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* Every answer of one switch takes longer than those of the others ever do. */
+/* Every answer of one switch takes longer than any answer of the others. */
 static void slow_switch(struct sim *sim)
 {
 	const struct world_faults slow = {.delay_ppm = 1000000, .delay_us = 40000};
@@ -199,7 +198,7 @@ static void slow_switch(struct sim *sim)
 
 /* Losses */
 
-/* The others lose nothing, and need not wait. */
+/* The other devices lose nothing, and their requests do not wait. */
 static void one_lossy(struct sim *sim)
 {
 	struct device *leaf = sim_device(sim, "leaf-p03-03");
@@ -221,8 +220,8 @@ static void several_lossy(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* The cable behind the manager's switch has eaten one direction from the beginning: what is beyond
- * it is reached over the other spines, and nothing waits. */
+/* The cable behind the manager's switch has lost all packets of one direction from the beginning.
+ * The devices behind it are reached over the other spines, without delay. */
 static void link_eats(struct sim *sim)
 {
 	struct device_port *eater = sim_port(sim, "leaf-01", 5);
@@ -233,8 +232,8 @@ static void link_eats(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* It begins when all is up, so the tree of directed routes still leads over it: a switch behind it
- * is read and written by other ways. */
+/* The loss begins when all links are up, so the tree of directed routes still uses the cable. A
+ * switch behind it is read and written by other routes. */
 static void link_begins_to_eat(struct sim *sim)
 {
 	struct device_port *eater = sim_port(sim, "leaf-01", 5), *flapped;
@@ -252,7 +251,7 @@ static void link_begins_to_eat(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
-/* What a bring-up takes */
+/* Time of a bring-up */
 
 static void dead_leaf(struct sim *sim)
 {
@@ -321,7 +320,7 @@ static void bring_up_11664(struct sim *sim)
 	within_twice_the_floor(sim, "host-00001");
 }
 
-/* In a torus, and where cables are parallel, much arrives at one agent over several of them. */
+/* In a torus, and with parallel cables, many SMPs reach an agent at once over several cables. */
 static void no_overflow(struct sim *sim)
 {
 	bring_up_us(sim, "host-0001", NULL, NULL);
@@ -329,8 +328,8 @@ static void no_overflow(struct sim *sim)
 	sim_check(sim);
 }
 
-/* Where switches need time for what passes: cells of the grid (grid.h). A window that only losses
- * narrow fails in each of them. */
+/* Switches need time for each SMP that passes: cells of the grid (grid.h). A window that narrows
+ * only after losses fails in each of them. */
 static void congested(struct sim *sim)
 {
 	static const struct grid_cell cells[] = {
@@ -355,7 +354,7 @@ static void congested(struct sim *sim)
 	}
 }
 
-/* The same with losses: they say nothing about the queues, and do not narrow the window. */
+/* The same with losses: they show nothing about queues, and do not narrow the window. */
 static void congested_and_lossy(struct sim *sim)
 {
 	static const struct grid_cell cells[] = {

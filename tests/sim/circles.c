@@ -101,8 +101,9 @@ static bool in_circle(const struct device *begin, lid_t lid)
 	return at == begin;
 }
 
-/* The manager that closed a loop is excused if it could not know a part of it: a moved cable, a
- * Set() of its own that a moved cable led to another switch, or a Set() of another MASTER. */
+/* The manager that closed a loop is excused if it could not know a part of the loop. That part is a
+ * moved cable, a Set() of its own that a moved cable led to another switch, or a Set() of another
+ * MASTER. */
 static bool is_excused(struct circles *circles, const struct device *begin, lid_t lid,
 		       const struct origin *set)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The grid of bring-ups; see tests/sim/grid.h. All follows from the cell and the seeds. */
+/* The grid of bring-ups; see tests/sim/grid.h. The result depends on the cell and the seeds
+ * alone. */
 #include "tests/sim/grid.h"
 
 #include <assert.h>
@@ -144,7 +145,7 @@ static const struct axis {
 	{"loss", 3, {0, 1, 5}},
 };
 
-/* Which values of an axis are admitted, bit by bit. */
+/* Parses "NAME=VALUE": sets the bits of the admitted values of this axis. */
 static bool parse_word(char *word, unsigned *admitted)
 {
 	char *value = strchr(word, '='), *end;

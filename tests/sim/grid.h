@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The grid: how long a fabric takes to come up, in virtual time, where each switch needs time for
- * each directed SMP that passes, buffers are short and MADs are lost; beside it the best window of
- * fixed width. Each cell has three goals: to take at most GRID_RATIO of the time of the best fixed
- * window, without losses to send at most GRID_AGAIN of all SMPs again, and to report no error.
+ * The grid: the virtual time of a bring-up where each switch needs time for each directed SMP that
+ * passes, buffers are short and MADs are lost. The reference is the best window of fixed width.
+ * Each cell has three goals. The bring-up takes at most GRID_RATIO of the time with the best fixed
+ * window. Without losses at most GRID_AGAIN of all SMPs are sent again. No error is reported.
  *
  * A window that follows the delay of answers instead of the pace (mad/pace.h) did worse here. In a
  * burst after a quiet phase it is as wide as before. If an agent needs ten passages for an answer,
@@ -25,28 +25,29 @@ struct grid_cell {
 
 /* One bring-up, or the median of several. */
 struct grid_result {
-	double seconds;	 /* until all links are ACTIVE and the manager has said so */
-	double again;	 /* share of the SMPs whose answer did not come in time */
-	unsigned errors; /* sweeps that reported one, and bring-ups that came to no end; of all */
+	double seconds;	 /* until all links are ACTIVE and the manager has reported */
+	double again;	 /* share of the SMPs without an answer in time */
+	unsigned errors; /* sweeps that reported an error, and bring-ups without an end; of all
+			    seeds */
 };
 
 struct grid_verdict {
 	struct grid_result own, best;
-	unsigned width;		  /* of the best */
+	unsigned width;		  /* of the best window */
 	bool slow, again, errors; /* goals that own misses */
 };
 
-/* Brings the fabric up once with each of these seeds, at most GRID_SEEDS. width 0: as weftd does,
- * else with a window that stays so wide. */
+/* Brings the fabric up once with each of these seeds, at most GRID_SEEDS. width 0: the window of
+ * weftd, else a window of this fixed width. */
 enum { GRID_SEEDS = 32 };
 struct grid_result grid_play(const struct grid_cell *cell, unsigned width, uint64_t first_seed,
 			     uint64_t last_seed);
 struct grid_verdict grid_judge(const struct grid_cell *cell, uint64_t first_seed,
 			       uint64_t last_seed);
 
-/* Judges all cells that filter admits ("hosts=128 transit=1000 depth=4 agent=50 loss=0", of which
- * each may be missing), prints a line for each and returns how many miss a goal. -EINVAL: filter is
- * not understood. */
+/* Judges all cells that filter admits ("hosts=128 transit=1000 depth=4 agent=50 loss=0", each part
+ * optional). Prints a line for each cell, and returns how many miss a goal. -EINVAL: the filter is
+ * not valid. */
 int grid_print(const char *filter, uint64_t first_seed, uint64_t last_seed);
 
 #endif

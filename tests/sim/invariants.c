@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What must be so once a fabric is quiet, seen from its agents and never from a manager's own
- * memory: each row of the table below looks at the part of the fabric that the master can reach
- * over links that are physically up. Where managers are in different parts, each part is judged by
- * itself. Of paths the SA is asked as a client would ask. The last invariant acts: a heavy sweep
- * with new routing must find nothing to write.
- * What must be so at every moment is looked at after each Set().
+ * The invariants of a quiet fabric, seen from its agents and never from the memory of a manager.
+ * Each row of the table below checks the part of the fabric that the master can reach over links
+ * that are physically up. If managers are in different parts, each part is checked separately.
+ * Paths are queried at the SA, as a client does. The last invariant starts a heavy sweep with new
+ * routing, which must find nothing to write.
+ *
+ * Invariants of every moment are checked after each Set().
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,10 +24,10 @@
 
 enum {
 	HEAVY_SWEEP_S = 15,
-	PATH_STRIDE = 7, /* the destination asked for is so many ends after the source */
+	PATH_STRIDE = 7, /* distance from a source to its destination in the list of ends */
 };
 
-/* A part of the fabric that is connected. */
+/* A connected part of the fabric. */
 struct part {
 	struct sim *sim;
 	struct sim_manager *master;
@@ -36,7 +37,7 @@ struct part {
 	lid_t master_lid;
 };
 
-/* An end port of the part: its LIDs are its own. */
+/* An end port of the part: a port with LIDs of its own. */
 typedef void end_fn(struct part *part, const struct device_port *port, void *ctx);
 
 /* The far end of an external port whose link is up, else NULL. */
@@ -68,7 +69,7 @@ static void part_init(struct part *part, struct sim *sim, const struct sim_manag
 		for (unsigned i = 1; i <= device->num_ports; i++) {
 			const struct device_port *port = &device->port[i];
 
-			/* No way leads through an adapter: only the manager's own port counts. */
+			/* Adapters do not forward: only the manager's own port counts. */
 			if ((device_is_switch(device) || port == manager->port) && neighbour(port))
 				join(part, neighbour(port)->device);
 		}
@@ -86,7 +87,7 @@ static bool in_part(const struct part *part, const struct device *device)
 	return map_get(&part->known, device->node_guid) == device;
 }
 
-/* A port of an adapter belongs to the part when its far end does. */
+/* A port of an adapter belongs to the part if its far end does. */
 static bool end_in_part(const struct part *part, const struct device_port *port)
 {
 	if (device_is_switch(port->device))
@@ -150,10 +151,10 @@ static void link_is_good(struct part *part, const struct device_port *port)
 		sim_fail(part->sim, "%s port %u is cabled, but in state %u", name, port->num,
 			 port->info.port_state);
 	else if (port->info.neighbor_mtu != mtu)
-		sim_fail(part->sim, "MTU %u at %s port %u, where both ends can %u",
+		sim_fail(part->sim, "MTU %u at %s port %u, both ends support %u",
 			 mtu_bytes(port->info.neighbor_mtu), name, port->num, mtu_bytes(mtu));
 	else if (port->info.operational_vls != vls)
-		sim_fail(part->sim, "%u VLs at %s port %u, where both ends can %u",
+		sim_fail(part->sim, "%u VLs at %s port %u, both ends support %u",
 			 vls_of(port->info.operational_vls), name, port->num, vls_of(vls));
 }
 
@@ -175,13 +176,13 @@ static void own_lids(struct part *part, const struct device_port *port, void *ct
 		if (lid < LID_UNICAST_MIN || lid > LID_UNICAST_MAX)
 			sim_fail(part->sim, "%s port %u has LID %u", name, port->num, lid);
 		else if (owners[lid])
-			sim_fail(part->sim, "%s port %u has LID %u, which %s has too", name,
-				 port->num, lid, trace_name(owners[lid]));
+			sim_fail(part->sim, "%s port %u has LID %u, as %s has", name, port->num,
+				 lid, trace_name(owners[lid]));
 		else
 			owners[lid] = port->device;
 	}
 	if (info->master_sm_lid != part->master_lid)
-		sim_fail(part->sim, "%s port %u holds LID %u for the SM, the master's is %u", name,
+		sim_fail(part->sim, "%s port %u has MasterSMLID %u, the master has LID %u", name,
 			 port->num, info->master_sm_lid, part->master_lid);
 }
 
@@ -202,7 +203,7 @@ static void no_way(struct part *part, const struct device_port *from, const stru
 		circles_describe(from->device, lid, way, sizeof(way));
 	else if (from->peer && device_is_switch(from->peer->device))
 		circles_describe(from->peer->device, lid, way, sizeof(way));
-	sim_fail(part->sim, "no way from %s port %u to LID %u of %s port %u (%s): %s",
+	sim_fail(part->sim, "no route from %s port %u to LID %u of %s port %u (%s): %s",
 		 trace_name(from->device), from->num, lid, trace_name(to->device), to->num,
 		 strerror(-error), way);
 }
@@ -230,14 +231,14 @@ static void all_pairs_reach(struct part *part)
 	each_end(part, reaches_all, NULL);
 }
 
-/* Nothing is left that an agent would still tell. */
+/* No agent has an unacknowledged trap or a PortStateChange. */
 static void all_is_heard(struct part *part)
 {
 	for (size_t i = 0; i < part->count; i++) {
 		const struct device *device = part->devices[i];
 
 		if (device_next_us(device) != UINT64_MAX)
-			sim_fail(part->sim, "%s has a trap that nobody repressed",
+			sim_fail(part->sim, "%s has a trap that was not repressed",
 				 trace_name(device));
 		if (device_is_switch(device) && device->sw.port_state_change)
 			sim_fail(part->sim, "%s has PortStateChange set", trace_name(device));
@@ -246,7 +247,7 @@ static void all_is_heard(struct part *part)
 
 /* Paths */
 
-/* The least of what a packet meets. */
+/* The lowest values along the path of a packet. */
 struct way {
 	uint8_t mtu, rate;
 };
@@ -268,7 +269,7 @@ static void meets(struct way *way, const struct device_port *port)
 		way->rate = rate;
 }
 
-/* Where it can be reached is known already. */
+/* Adds the rest of a path. The destination is reachable: an earlier invariant checked it. */
 static void follow(struct way *way, const struct device_port *from, lid_t lid)
 {
 	const struct device_port *at = from;
@@ -288,7 +289,7 @@ static void follow(struct way *way, const struct device_port *from, lid_t lid)
 	}
 }
 
-/* SubnAdmGet(PathRecord) by two LIDs, as from asks. False: the SA gives none. */
+/* SubnAdmGet(PathRecord) by two LIDs, sent by from. False: the SA returns none. */
 static bool ask_path(struct sim_manager *master, const struct device_port *from,
 		     const struct device_port *to, struct path_record *out)
 {
@@ -350,11 +351,12 @@ static void path_is_true(struct part *part, const struct device_port *from,
 		sim_fail(part->sim, "the SA has no path from LID %u to LID %u", from->info.lid,
 			 to->info.lid);
 	else if (path.slid != from->info.lid || path.dlid != to->info.lid)
-		sim_fail(part->sim, "asked for LID %u to LID %u, the SA tells of LID %u to LID %u",
+		sim_fail(part->sim, "path from LID %u to LID %u: the SA returns LID %u to LID %u",
 			 from->info.lid, to->info.lid, path.slid, path.dlid);
 	else if (path.mtu != way.mtu || path.rate != way.rate || path.sl || !path.reversible)
 		sim_fail(part->sim,
-			 "from LID %u to LID %u the SA tells MTU %u, rate %u, SL %u%s; on the way "
+			 "from LID %u to LID %u the SA returns MTU %u, rate %u, SL %u%s; on the "
+			 "route "
 			 "are MTU %u, rate %u, SL 0",
 			 from->info.lid, to->info.lid, path.mtu, path.rate, path.sl,
 			 path.reversible ? "" : ", one way", way.mtu, way.rate);
@@ -374,7 +376,7 @@ static void collect(struct part *part, const struct device_port *port, void *ctx
 	ends->port[ends->count++] = port;
 }
 
-/* Each end as a source and as a destination once: all pairs would take longer than all else. */
+/* Each end is a source once and a destination once: all pairs would take too long. */
 static void paths_are_true(struct part *part)
 {
 	struct ends ends = {0};
@@ -391,7 +393,7 @@ static void paths_are_true(struct part *part)
 	free(ends.port);
 }
 
-/* Only where somebody ever joined. */
+/* Only if ports have joined groups. */
 static void groups_are_right(struct part *part)
 {
 	struct ends ends = {0};
@@ -411,13 +413,13 @@ static void heavy_sweep_is_silent(struct part *part)
 	manager_set_conf(master->manager, &master->conf);
 	sim_pass(part->sim, HEAVY_SWEEP_S * SIM_S);
 	if (master->reports == reports)
-		sim_fail(part->sim, "no full sweep ended within %u s", HEAVY_SWEEP_S);
+		sim_fail(part->sim, "no heavy sweep ended within %u s", HEAVY_SWEEP_S);
 	else if (master->sets_sent != sets)
-		sim_fail(part->sim, "a full sweep of the quiet fabric sent %" PRIu64 " Set()",
+		sim_fail(part->sim, "a heavy sweep of the quiet fabric sent %" PRIu64 " Set()",
 			 master->sets_sent - sets);
 }
 
-/* P_Keys: what the file of the master says, found by going through it rule by rule */
+/* P_Keys: those of the partition file of the master, evaluated rule by rule */
 
 enum { KEYS_MAX = 64 };
 
@@ -484,7 +486,7 @@ static void keys_of_end(struct part *part, const struct device_port *port, void 
 
 	expected_of(part, file, port, &expected);
 	if (!holds_keys(port, &expected))
-		sim_fail(part->sim, "%s port %u does not hold the %u P_Keys that it should",
+		sim_fail(part->sim, "%s port %u does not have its %u P_Keys",
 			 trace_name(port->device), port->num, expected.count);
 	if (!front || !device_is_switch(front->device))
 		return;
@@ -518,7 +520,7 @@ static void (*const invariants[])(struct part *part) = {
 
 void sim_check(struct sim *sim)
 {
-	struct map judged; /* devices of parts that were looked at */
+	struct map judged; /* devices of checked parts */
 
 	map_init(&judged);
 	for (unsigned i = 0; i < sim->num_managers; i++) {
@@ -530,7 +532,7 @@ void sim_check(struct sim *sim)
 		part_init(&part, sim, manager);
 		for (size_t n = 0; n < part.count; n++)
 			map_put(&judged, part.devices[n]->node_guid, (void *)part.devices[n]);
-		/* A manager whose own link is down has nothing to answer for. */
+		/* A manager whose own link is down is not checked. */
 		for (size_t n = 0; part.count > 1 && n < ARRAY_SIZE(invariants); n++) {
 			if (!sim->failed && !sim->stopped)
 				invariants[n](&part);
@@ -550,9 +552,9 @@ void sim_settle_and_check(struct sim *sim)
 
 void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_id)
 {
-	/* Packets for LIDs below the top go where the entries lead: those must have been written.
-	 * Of a switch that was reset meanwhile the manager cannot know it, and where cables were
-	 * swapped a Set() may arrive at another switch than its directed route led to. */
+	/* Packets for LIDs up to the top follow the entries, so these entries must have been
+	 * written. There are two exemptions. The manager cannot know that a switch was reset since.
+	 * After a swap of cables a Set() may reach another switch than its route was meant for. */
 	if (attr_id == ATTR_SWITCH_INFO && !sim->rebooted && !sim->recabled &&
 	    device->sw.linear_fdb_top && device->sw.linear_fdb_top >= device->lft_size)
 		sim_fail(sim, "%s has LinearFDBTop %u, and its table is written up to LID %d",

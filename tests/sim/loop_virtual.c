@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The loop of lib/loop.h over a clock that is a number. The simulation steps it; loop_run() steps
- * it by itself from one due time to the next. A turn is the deferred calls, then the timers that
- * are due, both in the order in which they were armed, and turns follow each other until nothing is
- * due at this microsecond. There are no descriptors and no signals: asking for one is refused, so
- * that nothing of the outside can come into a simulation.
+ * The loop of lib/loop.h over a virtual clock. The simulation steps it; loop_run() steps it from
+ * one due time to the next. A turn runs the deferred calls, then the timers that are due, both in
+ * the order in which they were armed. Turns follow each other until nothing is due at this
+ * microsecond. There are no descriptors and no signals. A request for one is refused, so that no
+ * outside event can enter a simulation.
  *
- * Code that asks for a turn in every turn would stop time. That is a fault of the program under
- * test; it is named and the process aborts, since no scenario could go on.
+ * Code that requests a turn in every turn would stop time. That is a bug of the tested program: the
+ * loop prints its name and aborts, because no scenario could continue.
  */
 #include "tests/sim/loop_virtual.h"
 
@@ -22,13 +22,13 @@
 
 enum {
 	TURNS_MAX = 1000000,	/* at one microsecond */
-	WALL_START = 1700000000 /* what loop_wall_s() says at time 0 */
+	WALL_START = 1700000000 /* loop_wall_s() at time 0 */
 };
 
 struct loop {
 	struct loop_core core;
 	uint64_t random;
-	int64_t wall_by_s; /* what somebody has set it by */
+	int64_t wall_by_s; /* how far loop_set_wall() has moved it */
 	bool stopped;
 	int status;
 };
@@ -96,7 +96,8 @@ void loop_set_now(struct loop *loop, uint64_t now_us)
 
 /* Turns */
 
-/* Those armed meanwhile wait for the next turn. Returns the name of one that ran, or NULL. */
+/* Calls that are armed during the turn run in the next turn. Returns the name of a call that ran,
+ * or NULL. */
 static const char *run_deferred(struct loop *loop)
 {
 	const char *name = NULL;
@@ -139,7 +140,7 @@ void loop_step(struct loop *loop, uint64_t now_us)
 			continue;
 		fprintf(stderr,
 			"time stands still at %" PRIu64
-			" us: deferred call \"%s\", timer \"%s\" come again and again\n",
+			" us: deferred call \"%s\", timer \"%s\" run without end\n",
 			now_us, deferred ? deferred : "none", timer ? timer : "none");
 		abort();
 	}
@@ -152,7 +153,7 @@ int loop_run(struct loop *loop)
 		uint64_t next_us = loop_next_us(loop);
 
 		if (next_us == UINT64_MAX)
-			return -EDEADLK; /* nothing will ever happen again */
+			return -EDEADLK; /* nothing is due any more */
 		loop_step(loop, next_us > loop->core.now_us ? next_us : loop->core.now_us);
 	}
 	return loop->status;
@@ -176,7 +177,7 @@ uint64_t loop_random(struct loop *loop)
 
 /* Timers and deferred calls */
 
-/* The outside, of which there is none */
+/* Descriptors and signals: not supported */
 
 int loop_fd_add(struct loop *loop, int fd, uint32_t events, enum loop_priority priority,
 		const char *name, loop_fd_fn *fn, void *arg, struct loop_fd **out)
@@ -210,7 +211,7 @@ void loop_notify(struct loop *loop, const char *state)
 
 uint64_t loop_slow_turns(const struct loop *loop)
 {
-	(void)loop; /* no CPU time is measured here */
+	(void)loop; /* CPU time is not measured */
 	return 0;
 }
 

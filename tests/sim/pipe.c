@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A stream is two ends; each has what it wants to send, and a timer that gives a piece of it to the
- * other end after a while. An end that is closed is freed in a turn of its own, as real ones are.
+ * A stream has two ends. Each end has a queue of bytes to send, and a timer that passes a piece of
+ * it to the other end after a delay. A closed end is freed in a later turn, as real streams are.
  */
 #include "tests/sim/pipe.h"
 
@@ -34,7 +34,7 @@ struct end {
 	struct stream base;
 	struct list link;
 	struct carrier *carrier;
-	struct end *other; /* NULL: it is not connected, or the other one has gone */
+	struct end *other; /* NULL: not connected, or the other end is closed */
 	bool connecting, leaving, gone;
 	uint64_t since_us;
 	struct loop_timer moves;
@@ -75,7 +75,7 @@ static void free_later(void *arg)
 	end_free(arg);
 }
 
-/* Its user hears nothing more. The other end notices after a while. */
+/* Its user gets no more calls. The other end notices after a delay. */
 static void go(struct end *end)
 {
 	if (end->gone)
@@ -234,7 +234,7 @@ static int pipe_listen(struct stream_carrier *base, const char *address,
 	struct carrier *carrier = container_of(base, struct carrier, base);
 
 	if (strcmp(address, carrier->address) != 0) {
-		snprintf(why, STREAM_WHY_SIZE, "%.80s is not ours to listen on", address);
+		snprintf(why, STREAM_WHY_SIZE, "%.80s is the address of another carrier", address);
 		return -EADDRNOTAVAIL;
 	}
 	carrier->listens = true;
@@ -272,7 +272,7 @@ struct stream_carrier *pipe_open(struct pipe_net *net, const char *address)
 	return &carrier->base;
 }
 
-/* The net */
+/* The network */
 
 struct pipe_net *pipe_net_new(struct loop *loop, uint64_t seed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Pipes that carry streams (lib/stream.h) where time is virtual: the network beside the fabric.
- * Bytes take a while, come in order and in pieces of any size, and wait where the network is cut.
- * Addresses are any words.
+ * Pipes that carry streams (lib/stream.h) in virtual time: the network beside the fabric. Bytes
+ * arrive after a delay, in order and in pieces of any size, and wait while the network is cut. An
+ * address is any word.
  */
 #ifndef TESTS_SIM_PIPE_H
 #define TESTS_SIM_PIPE_H
@@ -13,14 +13,16 @@
 struct pipe_net;
 
 struct pipe_net *pipe_net_new(struct loop *loop, uint64_t seed);
-void pipe_net_free(struct pipe_net *net); /* its carriers have been freed */
-/* A carrier at this address. Freed, its peers see their streams closed, as when a process ends. */
+void pipe_net_free(struct pipe_net *net); /* after its carriers */
+/* A carrier at this address. When it is freed its peers see their streams closed, as after the end
+ * of a process. */
 struct stream_carrier *pipe_open(struct pipe_net *net, const char *address);
-/* While it is cut nothing gets through, and nobody is told. */
+/* While the network is cut nothing passes, and no end is notified. */
 void pipe_cut(struct pipe_net *net, bool cut);
-/* All streams are closed, at both ends: what was under way is lost. */
+/* Closes all streams at both ends: bytes under way are lost. */
 void pipe_reset(struct pipe_net *net);
-/* Besides what is said, these bytes come to all who are connected to address. */
+/* Delivers these bytes, in addition to the sent bytes, to all streams that are connected to
+ * address. */
 void pipe_inject(struct pipe_net *net, const char *address, const void *bytes, size_t size);
 /* Bytes that were delivered. */
 uint64_t pipe_delivered(const struct pipe_net *net);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asking for this and that by chance, and looking whether it is still so. See control_groups.h. */
+/* Random registrations, and the check that they still exist. See registered.h. */
 #include "tests/sim/registered.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum told *registered_ask(struct sim_manager *master, struct registered *registe
 
 	if (!port || (!joins && *told != JOINED))
 		return NULL;
-	*told = NOTHING; /* without an answer it may be so or not */
+	*told = NOTHING; /* without an answer both states are right */
 	if (joins && tenant_joins_within(master, port, group, patience_us))
 		*told = JOINED;
 	else if (!joins && tenant_leaves_within(master, port, group, patience_us))
@@ -60,10 +60,12 @@ static void compare_groups(struct sim_manager *master, const struct registered *
 			told ? tenant_mlid(master, registered_port(master->sim, host), group) : 0;
 
 		if (told == JOINED && !mlid)
-			sim_fail(master->sim, "host %u was told that it is in group %u: it is not",
+			sim_fail(master->sim,
+				 "host %u got the answer that it joined group %u: it is no member",
 				 host, group);
 		else if (told == LEFT && mlid)
-			sim_fail(master->sim, "host %u was told that it left group %u: it has not",
+			sim_fail(master->sim,
+				 "host %u got the answer that it left group %u: it is a member",
 				 host, group);
 		else if (mlid && registered->mlid[group] && mlid != registered->mlid[group])
 			sim_fail(master->sim, "group %u had MLID 0x%x and has 0x%x", group,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Hosts of a simulated fabric that register, and what they were told: a manager that takes over
- * later has to know the same of them. The fabric is one of REGISTERED_HOSTS hosts, "host-0001" and
- * so on. Used by the scenarios with several managers.
+ * Hosts of a simulated fabric that register, and the acknowledgements that they got: a manager that
+ * takes over later must have the same registrations. The fabric has REGISTERED_HOSTS hosts,
+ * "host-0001" and so on. Used by the scenarios with several managers.
  */
 #ifndef TESTS_SIM_REGISTERED_H
 #define TESTS_SIM_REGISTERED_H
@@ -12,7 +12,7 @@
 
 enum { REGISTERED_HOSTS = 32 };
 
-/* What hosts were told: who is a member of which group. */
+/* The last acknowledged state of a host in a group. */
 enum told { NOTHING, JOINED, LEFT };
 
 struct registered {
@@ -23,14 +23,14 @@ struct registered {
 };
 
 struct device_port *registered_port(struct sim *sim, unsigned host);
-/* One host asks for one thing, and what the answer promises is written down; where. NULL: there was
- * nothing to ask for. */
+/* A random host sends a random request, and the result is recorded. Returns the record; NULL: there
+ * was nothing to request. */
 enum told *registered_ask(struct sim_manager *master, struct registered *registered,
 			  uint64_t patience_us);
 void registered_note_lids(struct sim *sim, struct registered *registered);
-/* Groups that were empty meanwhile may have got another MLID, where nobody was told so. */
+/* A group without members in the meantime may have got another MLID without a notification. */
 void registered_note_mlids(struct sim_manager *master, struct registered *registered);
-/* Fails where the master, or a host, does not have what was written down. */
+/* Fails if the state of the master or of a host differs from the record. */
 void registered_compare(struct sim_manager *master, const struct registered *registered);
 
 #endif

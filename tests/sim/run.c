@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * sim_run: plays scenarios with seeds and says for each "ok NAME seed N (...)" or
- * "not ok NAME seed N: reason", as scripts/run-tests reads them, and at the end
- * "N passed, N failed, N skipped". A failure names the time and the number of the event, the digest
- * of all events so far, and the command that replays the run to that event and that digest.
+ * sim_run: plays scenarios with seeds. It prints "ok NAME seed N (...)" or "not ok NAME seed N:
+ * reason" for each, as scripts/run-tests reads them, and at the end "N passed, N failed, N
+ * skipped". A failure has the time and the number of the event, the digest of all events so far,
+ * and the command that replays the run up to that event.
  *
- * --scenario NAME plays that one alone; NAME may be a pattern of the shell ('standard-*' is both
- * halves of the standard scenario). Without it every scenario is played that is not too long, and
+ * --scenario NAME plays that scenario alone. NAME may be a shell pattern: 'standard-*' is both
+ * halves of the standard scenario. Without it all scenarios that are not too long are played, and
  * one of them twice: the same seed must give the same events at the same times. --known plays the
- * seeds that have found something. --grid plays the grid of bring-ups (tests/sim/grid.h) or some
- * cells of it, each with all seeds, and names those that miss a goal. --fail-at EVENT makes a run
- * fail there.
+ * seeds that once failed. --grid plays the grid of bring-ups (tests/sim/grid.h) or some cells of
+ * it, each with all seeds, and prints the cells that miss a goal. --fail-at EVENT makes a run fail
+ * there.
  */
 #include <assert.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static void usage(FILE *stream)
 	      stream);
 }
 
-/* What came of one run. */
+/* The result of one run. */
 struct outcome {
 	uint64_t digest, events, now_us;
 	uint64_t circles_excused;
@@ -106,7 +106,7 @@ static void say(const struct options *options, const char *name, const struct ou
 	       name, seed, outcome->now_us / SIM_S, outcome->now_us % SIM_S / SIM_MS,
 	       outcome->events, outcome->digest);
 	if (outcome->circles_excused)
-		printf(", %" PRIu64 " LIDs in circles that nobody could foresee",
+		printf(", %" PRIu64 " LIDs in loops that no manager could foresee",
 		       outcome->circles_excused);
 	puts(")");
 }
@@ -123,7 +123,7 @@ static void same_twice(const struct options *options, struct tally *tally)
 			 " after %" PRIu64,
 			 first.digest, first.events, second.digest, second.events);
 	} else if (first.digest == second.digest) {
-		second.failed = false; /* whatever else is wrong has a line of its own */
+		second.failed = false; /* other failures have a line of their own */
 	}
 	say(options, "determinism", &second, tally);
 }

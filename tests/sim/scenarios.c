@@ -294,11 +294,11 @@ static void own_link_is_watched(struct sim *sim)
 	uint64_t lft_sets;
 
 	sim_link(sim, manager->port, false);
-	sim_until(sim, SIM_S, "it gives up its role", is_discovering, manager);
+	sim_until(sim, SIM_S, "the manager is no longer MASTER", is_discovering, manager);
 	sim_expect(sim, manager->error == -ENETDOWN);
 	sim_pass(sim, 100 * SIM_S);
 	sim_link(sim, manager->port, true);
-	sim_until(sim, SIM_S, "it is MASTER again", is_master, manager);
+	sim_until(sim, SIM_S, "the manager is MASTER again", is_master, manager);
 	sim_settle_and_check(sim);
 	lft_sets = manager->lft_sets_sent;
 	sim_reboot(sim, sim_device(sim, "leaf-01"));

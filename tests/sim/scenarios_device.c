@@ -92,7 +92,7 @@ static void comes_and_goes(struct sim *sim)
 		sim_expect(sim, manager->mads_sent == mads);
 		manager->lft_sets_sent = manager->mft_sets_sent = 0;
 		sim_return_device(manager, manager->port);
-		sim_until(sim, 10 * SIM_S, "it is MASTER again", is_master, manager);
+		sim_until(sim, 10 * SIM_S, "the manager is MASTER again", is_master, manager);
 		sim_settle_and_check(sim);
 		sim_expect(sim, !quiet || manager->lft_sets_sent + manager->mft_sets_sent == 0);
 		compare(sim, &held);
@@ -112,7 +112,7 @@ static void standby_takes_over(struct sim *sim)
 	sim_until(sim, 3 * SIM_S, "the standby is MASTER", is_master, second);
 	sim_settle_and_check(sim);
 	sim_return_device(first, first->port);
-	sim_until(sim, 20 * SIM_S, "the first one is MASTER again", is_master, first);
+	sim_until(sim, 20 * SIM_S, "the first manager is MASTER again", is_master, first);
 	sim_settle_and_check(sim);
 	sim_expect(sim, sim_state(second) == SM_STANDBY);
 	sim_remove_device(second);
@@ -145,7 +145,7 @@ static void other_port_takes_over(struct sim *sim)
 		sim_remove_device(manager);
 		sim_pass(sim, sim_random(sim, 1000) * SIM_MS);
 		sim_return_device(manager, ports[to]);
-		sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, manager);
+		sim_until(sim, 10 * SIM_S, "the manager is MASTER", is_master, manager);
 		sim_settle(sim, 60 * SIM_S); /* no link: IsSM stays set for now */
 		sim_expect(sim, client->info.master_sm_lid == lids[to]);
 		sim_link(sim, ports[!to], true);

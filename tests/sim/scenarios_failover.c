@@ -107,14 +107,14 @@ static void calm(struct sim *sim, uint64_t us)
 	struct sim_manager *master = sim_master(sim);
 
 	if (!master) {
-		sim_fail(sim, "nobody is MASTER");
+		sim_fail(sim, "no manager is MASTER");
 		return;
 	}
 	for (uint64_t passed = 0; passed < us && !sim->failed && !sim->stopped;
 	     passed += LOOK_MS * SIM_MS) {
 		sim_pass(sim, LOOK_MS * SIM_MS);
 		if (sim_master(sim) != master || masters(sim) != 1)
-			sim_fail(sim, "without a fault %s is not the only MASTER any more",
+			sim_fail(sim, "without a fault %s is no longer the only MASTER",
 				 trace_name(master->port->device));
 	}
 }
@@ -134,7 +134,7 @@ static void follows(struct sim *sim, bool standby, uint64_t within_ms)
 {
 	if (!standby)
 		within_ms = (SWEEP_INTERVAL_S + ELECTION_S) * 1000;
-	sim_until(sim, within_ms * SIM_MS, "another one is MASTER", has_a_master, sim);
+	sim_until(sim, within_ms * SIM_MS, "another manager is MASTER", has_a_master, sim);
 	sim_pass(sim, sim_random(sim, RETURN_MAX_S * SIM_S));
 }
 

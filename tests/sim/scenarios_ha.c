@@ -141,10 +141,10 @@ static void connection_ends(struct sim *sim)
 	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby takes over", is_master, second);
 	sim_settle(sim, 60 * SIM_S);
 	sim_restart(first); /* it has the higher rank, and becomes MASTER again */
-	sim_until(sim, 60 * SIM_S, "it has the subnet again", is_master, first);
+	sim_until(sim, 60 * SIM_S, "the first manager is MASTER again", is_master, first);
 	sim_settle(sim, 60 * SIM_S);
 	sim_stop(first);
-	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby is given the subnet", is_master, second);
+	sim_until(sim, AT_ONCE_MS * SIM_MS, "the standby takes the handover", is_master, second);
 	sim_settle_and_check(sim);
 }
 
@@ -199,7 +199,7 @@ static bool give(struct sim_manager *from, struct sim_manager *to)
 	answer = (struct answer){.to = to->port->guid};
 	peers_request_handover(peers_of(from), &(struct peers_handover){choose, given, NULL});
 	trigger_light(&manager_sm(from->manager)->trigger, "test");
-	sim_until(from->sim, 10 * SIM_S, "the gift is answered", is_answered, NULL);
+	sim_until(from->sim, 10 * SIM_S, "the handover is answered", is_answered, NULL);
 	return answer.done && !answer.error && !answer.status;
 }
 
@@ -218,9 +218,9 @@ static void expect_states(struct sim *sim, struct sim_manager *a, enum sm_state 
 			  struct sim_manager *b, enum sm_state state_b)
 {
 	if (sim_state(a) != state_a || sim_state(b) != state_b)
-		sim_fail(sim, "they are %s and %s, not %s and %s", sm_state_name(sim_state(a)),
-			 sm_state_name(sim_state(b)), sm_state_name(state_a),
-			 sm_state_name(state_b));
+		sim_fail(sim, "the managers are %s and %s, not %s and %s",
+			 sm_state_name(sim_state(a)), sm_state_name(sim_state(b)),
+			 sm_state_name(state_a), sm_state_name(state_b));
 }
 
 /* Handover by command to a manager of lower rank. The new master has all registrations and stays
@@ -268,7 +268,7 @@ static void moved(struct sim_manager *to, const struct sim_manager *from, const 
 {
 	struct sim *sim = to->sim;
 
-	sim_until(sim, 60 * SIM_S, "it is MASTER", is_master, to);
+	sim_until(sim, 60 * SIM_S, "the manager is MASTER", is_master, to);
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, to->port->info.lid == SM_LID);
 	sim_expect(sim, !from_is_there || from->port->info.lid == own[0]);
@@ -298,7 +298,7 @@ static void sm_lid_moves(struct sim *sim)
 	registered_note_mlids(first, &registered);
 	second->sets_sent = second->lft_sets_sent = second->mft_sets_sent = 0;
 	sim_kill(first);
-	sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, second);
+	sim_until(sim, 10 * SIM_S, "the manager is MASTER", is_master, second);
 	sim_settle(sim, 60 * SIM_S);
 	own[0] = swapped[1] = first->port->info.lid;
 	sim_expect(sim, own[0] != SM_LID && own[0] != own[1]);
@@ -383,7 +383,7 @@ static void control_packets(struct sim *sim)
 	sim_expect(sim, sim_state(second) == SM_NOTACTIVE);
 	sim_kill(second);
 	sim_restart(second);
-	sim_until(sim, 10 * SIM_S, "it is MASTER", is_master, second);
+	sim_until(sim, 10 * SIM_S, "the manager is MASTER", is_master, second);
 	sim_settle_and_check(sim);
 }
 
@@ -418,7 +418,7 @@ static void control_packets_lost(struct sim *sim)
 					       .delay_ppm = 50000,
 					       .delay_us = 300000});
 	for (unsigned round = 0; round < ROUNDS && !sim->failed; round++) {
-		sim_until(sim, 60 * SIM_S, "it is a standby", is_standby, second);
+		sim_until(sim, 60 * SIM_S, "the manager is a standby", is_standby, second);
 		order_surely(first, second, SM_CONTROL_DISABLE);
 		expect_states(sim, first, SM_MASTER, second, SM_NOTACTIVE);
 		order_surely(first, second, SM_CONTROL_STANDBY);
@@ -495,7 +495,7 @@ static void comes_back(struct sim *sim)
 	registered_note_lids(sim, &registered);
 	registered_note_mlids(second, &registered);
 	sim_restart(first);
-	sim_until(sim, 60 * SIM_S, "it has the subnet again", is_master, first);
+	sim_until(sim, 60 * SIM_S, "the first manager is MASTER again", is_master, first);
 	sim_settle(sim, 60 * SIM_S);
 	registered_compare(first, &registered);
 	sim_check(sim);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Runs managers and a world on one clock. Time goes from one due event to the next; at each, first
- * what the world delivers, then the loop's turns: an answer that has come beats its own time-out.
- * All that happens passes through note(), which numbers it and mixes it into the digest; two runs
- * of one seed are the same when their digests are.
+ * Runs managers and a world on one clock. Time advances from one due event to the next. At each,
+ * the deliveries of the world run before the turns of the loop, so that an answer wins over its own
+ * time-out. Each event is numbered and mixed into the digest. Two runs of a seed are equal if their
+ * digests are.
  */
 #include "tests/sim/sim.h"
 
@@ -28,13 +28,13 @@
 #include "tests/sim/transport_world.h"
 
 enum {
-	/* Longer than a sweep interval, than the longest pause after errors, and than what an
-	 * agent with a SubnetTimeOut of 18 takes to repeat a trap. */
+	/* Longer than a sweep interval, than the longest pause after errors, and than the time
+	 * after which an agent with a SubnetTimeOut of 18 repeats a trap. */
 	QUIET_S = 25,
 	WORKERS = 4,
 	ASK_EVERY_MS = 10,
 	STATUS_MASK = 0x7FFF, /* without the D bit */
-	CIRCLES_LAST_S = 30,  /* after the last that was done to the fabric */
+	CIRCLES_LAST_S = 30,  /* after the last event of the scenario */
 };
 
 const struct world_options sim_usual_world = {
@@ -76,9 +76,9 @@ static bool over(const struct sim *sim)
 	return sim->failed || sim->stopped;
 }
 
-/* An event begins, unless all is over. A run that is to stop at an event ends where the next one
- * would begin, so that what is looked at in between is looked at in a replay, too; and no event
- * begins after a failure, so that the digest of a failure and of its replay are the same. */
+/* An event begins, unless the run is over. A run with `until` ends where the next event would
+ * begin, so that a replay makes the same checks in between. No event begins after a failure, so
+ * that the digests of a failure and of its replay are equal. */
 static bool event_begins(struct sim *sim)
 {
 	if (over(sim))
@@ -90,11 +90,11 @@ static bool event_begins(struct sim *sim)
 	sim->events++;
 	mix(sim, sim_now_us(sim));
 	if (sim->events == sim->run.fail_at)
-		sim_fail(sim, "as it was told");
+		sim_fail(sim, "requested by --fail-at");
 	return true;
 }
 
-/* What the scenario does. */
+/* An event of the scenario. */
 static void happens(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void happens(struct sim *sim, const char *format, ...)
@@ -131,7 +131,7 @@ void sim_fail(struct sim *sim, const char *format, ...)
 		trace_line(sim_now_us(sim), sim->events, "FAILURE: %s", sim->failure);
 }
 
-/* The same of multicast. */
+/* The same for multicast. */
 static void look_at_trees(struct sim *sim, const struct device *device, uint8_t port,
 			  uint16_t attr_id, uint32_t attr_mod, const struct origin *origin)
 {
@@ -141,12 +141,12 @@ static void look_at_trees(struct sim *sim, const struct device *device, uint8_t 
 	sim->circles_excused += found.excused;
 	if (sim->run.trace && found.excused)
 		trace_line(sim_now_us(sim), sim->events,
-			   "cables for multicast close %u circles, which could not be foreseen",
+			   "cables for multicast close %u loops that the manager could not foresee",
 			   found.excused);
 	if (found.mlid)
 		sim_fail(sim,
-			 "after Set(%s) 0x%x of %s port %u the cables for MLID 0x%x close a "
-			 "circle: %s",
+			 "after Set(%s) 0x%x of %s port %u the cables for MLID 0x%x close a loop: "
+			 "%s",
 			 attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod, trace_name(device),
 			 port, found.mlid, found.way);
 }
@@ -173,18 +173,18 @@ static void on_set(void *ctx, struct device *device, uint8_t port, uint16_t attr
 	sim->circles_excused += found.excused;
 	if (sim->run.trace && found.excused)
 		trace_line(sim_now_us(sim), sim->events,
-			   "packets for %u LIDs run in a circle, which could not be foreseen",
+			   "packets for %u LIDs are in a loop that the manager could not foresee",
 			   found.excused);
 	if (!found.count)
 		return;
 	circles_describe(device, found.example, way, sizeof(way));
 	sim_fail(sim,
-		 "after Set(%s) %u of %s port %u packets for %u LIDs run in a circle: LID %u by %s",
+		 "after Set(%s) %u of %s port %u packets for %u LIDs are in a loop: LID %u by %s",
 		 attr_name(CLASS_SUBN_DIRECTED, attr_id), attr_mod, trace_name(device), port,
 		 found.count, found.example, way);
 }
 
-/* Circles that nobody could foresee are found and mended like any other fault. */
+/* The manager finds and repairs excused loops like any other fault, within CIRCLES_LAST_S. */
 static void look_at_circles(struct sim *sim)
 {
 	const struct device *device;
@@ -195,13 +195,14 @@ static void look_at_circles(struct sim *sim)
 		return;
 	sim->circles_due_us = UINT64_MAX;
 	if (forest_last(sim->forest, &lid, way, sizeof(way)))
-		sim_fail(sim,
-			 "%u s after all is calm the cables for MLID 0x%x still close a circle: %s",
-			 CIRCLES_LAST_S, lid, way);
+		sim_fail(
+			sim,
+			"%u s after the last event the cables for MLID 0x%x still close a loop: %s",
+			CIRCLES_LAST_S, lid, way);
 	if (!circles_last(sim->circles, &device, &lid))
 		return;
 	circles_describe(device, lid, way, sizeof(way));
-	sim_fail(sim, "%u s after all is calm packets for LID %u still run in a circle: %s",
+	sim_fail(sim, "%u s after the last event packets for LID %u are still in a loop: %s",
 		 CIRCLES_LAST_S, lid, way);
 }
 
@@ -282,7 +283,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* One event further, at most to end_us. False when there is none before. */
+/* One event, at most to end_us. False if there is none before. */
 static bool step(struct sim *sim, uint64_t end_us)
 {
 	uint64_t now_us = sim_now_us(sim);
@@ -327,7 +328,7 @@ uint64_t sim_settle(struct sim *sim, uint64_t limit_us)
 	return sim->last_set_us;
 }
 
-/* Asking may itself send something, so it is done at intervals. */
+/* A check may itself send MADs, so it runs at intervals. */
 void sim_until(struct sim *sim, uint64_t limit_us, const char *what, bool (*condition)(void *ctx),
 	       void *ctx)
 {
@@ -363,7 +364,7 @@ static void configure(struct conf *conf, const char *options)
 	conf_defaults(conf);
 	while ((option = strsep(&rest, " "))) {
 		if (*option && conf_set(conf, option, error)) {
-			fprintf(stderr, "a scenario's option %s\n", error);
+			fprintf(stderr, "sim: cannot use an option of the scenario: %s\n", error);
 			abort();
 		}
 	}
@@ -379,7 +380,7 @@ static void read_partitions(struct sim_manager *manager)
 		return;
 	if (partitions_parse("partitions", manager->partitions, strlen(manager->partitions),
 			     manager->conf.sm.allow_both, &partitions, &error)) {
-		fprintf(stderr, "a scenario's partitions: %s\n", error);
+		fprintf(stderr, "sim: cannot use the partitions of the scenario: %s\n", error);
 		abort();
 	}
 	manager_set_partitions(manager->manager, PARTITIONS_FILE, partitions);
@@ -468,7 +469,7 @@ struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const c
 	return manager;
 }
 
-/* What a store, and what stands beside it, leaves in its folder. */
+/* Files of a store in its folder. */
 static void remove_store(struct sim_manager *manager)
 {
 	static const char *const files[] = {"weft.db", "weft.db-wal", "weft-copy.db",
@@ -533,7 +534,7 @@ void sim_return_device(struct sim_manager *manager, struct device_port *port)
 
 	if (over(manager->sim) || !port || !manager->transport || !manager->transport->gone)
 		return;
-	happens(manager->sim, "there is a device again: %s port %u", trace_name(port->device),
+	happens(manager->sim, "the device returns: %s port %u", trace_name(port->device),
 		port->num);
 	manager->port = port;
 	place = place_of(port);
@@ -575,7 +576,8 @@ bool sim_running(const struct sim_manager *manager)
 	return manager->transport != NULL;
 }
 
-/* The question is put into its transport; its answer goes out, and on_mad() reads it there. */
+/* The request is given to the transport of the manager. Its answer goes out, and on_mad() reads it
+ * there. */
 enum sm_state sim_state(struct sim_manager *manager)
 {
 	struct mad_addr from = {0};
@@ -598,7 +600,7 @@ struct sim_manager *sim_master(struct sim *sim)
 	return NULL;
 }
 
-/* What happens to the fabric */
+/* Faults and changes of the fabric */
 
 struct device *sim_device(struct sim *sim, const char *node)
 {
@@ -678,10 +680,10 @@ void sim_eat(struct sim *sim, const struct device_port *port)
 	if (over(sim))
 		return;
 	if (port)
-		happens(sim, "%s port %u eats what it should send", trace_name(port->device),
+		happens(sim, "%s port %u loses all that it sends", trace_name(port->device),
 			port->num);
 	else
-		happens(sim, "no port eats anything");
+		happens(sim, "no port loses all that it sends");
 	world_eat(sim->world, port);
 }
 
@@ -728,8 +730,8 @@ void sim_faults(struct sim *sim, const struct world_faults *faults)
 	world_set_faults(sim->world, NULL, faults);
 }
 
-/* splitmix64, as in the loop, from a state of its own: what a manager draws does not change what
- * happens to the fabric. */
+/* splitmix64, as in the loop, with a state of its own: random numbers of a manager do not change
+ * the events of the scenario. */
 uint64_t sim_random(struct sim *sim, uint64_t bound)
 {
 	uint64_t bits = sim->random += UINT64_C(0x9E3779B97F4A7C15);
@@ -762,7 +764,7 @@ static uint64_t log_clock(void *ctx)
 	return loop_now_us(ctx);
 }
 
-/* Every other device is one that the manager has to ask for them. */
+/* Every other device shows extended speeds only to a manager that requests them. */
 static void hide_extended_speeds(struct world *world)
 {
 	struct device *const *list;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A simulation: a world of software agents, managers on some of its nodes, one virtual clock, and
- * whatever happens to them. A scenario is a function that starts managers, lets time pass, breaks
- * something, and checks. Everything follows from the seed: the same scenario and seed give the same
- * events at the same times, each of which has a number, so that a failure is replayed up to it.
+ * faults. A scenario is a function that starts managers, lets time pass, causes faults, and checks.
+ * Everything follows from the seed: the same scenario and seed give the same events at the same
+ * times. Each event has a number, so that a run can be replayed up to a failure.
  *
- * The first thing that goes wrong ends the run: it is written down in failure, and every function
- * here returns at once from then on, so that a scenario need not ask.
+ * The first failure ends the run. It is recorded in failure, and from then on every function here
+ * returns at once, so that a scenario need not check for it.
  */
 #ifndef TESTS_SIM_SIM_H
 #define TESTS_SIM_SIM_H
@@ -27,32 +27,32 @@ struct sim;
 
 struct sim_manager {
 	struct sim *sim;
-	struct device_port *port; /* on which it runs: of an adapter 1, of a switch 0 */
+	struct device_port *port; /* on which it runs: port 1 of an adapter, port 0 of a switch */
 	struct conf conf;
 	const char *partitions;	     /* the text of its partition file; NULL: none */
 	struct transport *transport; /* NULL: it does not run */
 	struct work_pool *pool;
-	char *store_dir;		/* made for it, removed with it; NULL: it keeps nothing */
-	struct store *store;		/* NULL: it does not run, or keeps nothing */
-	struct stream_carrier *carrier; /* NULL: it does not run, or nobody is to follow it */
+	char *store_dir;		/* made and removed by the simulation; NULL: no store */
+	struct store *store;		/* NULL: it does not run, or has no store */
+	struct stream_carrier *carrier; /* NULL: it does not run, or has no replication */
 	struct manager *manager;
 	uint64_t mads_sent;		   /* SMPs that leave its node */
-	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is none of them */
+	uint64_t sets_sent, lft_sets_sent; /* Set(SMInfo) is not counted */
 	uint64_t lft_gets_sent, mft_sets_sent, mft_gets_sent;
-	uint64_t downs_sent; /* Set(PortInfo) that ask for PortState Down */
+	uint64_t downs_sent; /* Set(PortInfo) with PortState Down */
 	uint64_t refused;    /* answers to SMPs with a status */
 	uint64_t reports;
 	int error;		     /* of the last report */
-	char report[SIM_TEXT_SIZE];  /* what it said */
+	char report[SIM_TEXT_SIZE];  /* its text */
 	uint8_t state;		     /* sim_state()'s: from the answer to a Get(SMInfo) */
-	uint8_t sa_answer[MAD_SIZE]; /* the last that its SA sent */
+	uint8_t sa_answer[MAD_SIZE]; /* the last answer of its SA */
 };
 
-/* How to run, from the command line. */
+/* Options of a run, from the command line. */
 struct sim_run {
 	uint64_t seed;
 	uint64_t until;	  /* stop after this event; 0: at the end */
-	uint64_t fail_at; /* fail at this event, to see what a failure looks like; 0: no */
+	uint64_t fail_at; /* fail at this event, to show the form of a failure; 0: no */
 	bool trace;	  /* print every event */
 };
 
@@ -67,24 +67,24 @@ struct sim {
 	struct sim_manager managers[SIM_MANAGERS_MAX];
 	unsigned num_managers;
 	uint64_t random;
-	uint64_t events; /* MADs at the managers, Sets that were applied, what the scenario did */
-	uint64_t digest; /* over all of them, with their times */
+	uint64_t events;	  /* MADs at the managers, applied Sets, events of the scenario */
+	uint64_t digest;	  /* of all events, with their times */
 	uint64_t last_set_us;	  /* when a manager last sent a Set() */
 	uint64_t circles_excused; /* LIDs and MLIDs; see circles.h and forest.h */
-	uint64_t circles_due_us;  /* when they must be gone */
-	bool rebooted;		  /* something was */
+	uint64_t circles_due_us;  /* when these must be gone */
+	bool rebooted;		  /* a device was */
 	bool recabled;		  /* cables were swapped */
 	bool tenants;		  /* ports joined groups: tenants.h */
-	uint64_t tenant_tid;	  /* the last that a tenant used */
+	uint64_t tenant_tid;	  /* the last TID of a tenant */
 	bool failed, stopped;
 	char failure[SIM_TEXT_SIZE];
 };
 
-/* What the agents do where a scenario says nothing else. */
+/* The agents of scenarios without options of their own. */
 extern const struct world_options sim_usual_world;
 
-/* topology is a SPEC or the text of a net file. NULL with failure printed when it cannot be built.
- */
+/* topology is a SPEC or the text of a net file. If it cannot be built, prints a failure and returns
+ * NULL. */
 struct sim *sim_new(const char *topology, const struct world_options *options,
 		    const struct sim_run *run);
 void sim_free(struct sim *sim);
@@ -96,88 +96,89 @@ void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(pr
 			sim_fail(sim, "line %d: not so: %s", __LINE__, #condition); \
 	} while (0)
 
-/* Managers. options: "NAME=VALUE NAME=VALUE ..." as for weftd -o, or NULL. A manager that was
- * stopped or killed is started again with sim_restart(). Never NULL. */
+/* Managers. options: "NAME=VALUE NAME=VALUE ..." as for weftd -o, or NULL. After sim_stop() or
+ * sim_kill(), sim_restart() starts the manager again. Never returns NULL. */
 struct sim_manager *sim_start(struct sim *sim, const char *node, const char *options);
-/* The same, but it does not run before sim_restart(): its conf can be changed. */
+/* The same, but the manager does not run before sim_restart(): its conf can be changed. */
 struct sim_manager *sim_prepare(struct sim *sim, const char *node, const char *options);
 void sim_restart(struct sim_manager *manager);
-/* With ha_listen="NODE", its own, and ha_peers of others, one keeps standbys and follows a master.
- * The same with a store: on a folder of its own, which it finds again at each restart. */
+/* The same with a store, in a folder of its own that stays over restarts. With ha_listen="NODE"
+ * (its own) and ha_peers (of others) a manager keeps standbys and follows a master. */
 struct sim_manager *sim_start_keeping(struct sim *sim, const char *node, const char *options);
 /* Its requests that timed out, SMPs and others. */
 uint64_t sim_timed_out(const struct sim_manager *manager);
-void sim_pipes(struct sim *sim, bool cut); /* or whole again */
-void sim_reset_pipes(struct sim *sim);	   /* streams that there are end */
-/* Each of these two, the first for a short time, by one chance in so many. False: neither. */
+void sim_pipes(struct sim *sim, bool cut); /* cuts or restores the network */
+void sim_reset_pipes(struct sim *sim);	   /* closes all streams */
+/* Does either of these, the first for a short time, with a chance of one in so many. False:
+ * neither. */
 bool sim_network_trouble(struct sim *sim, unsigned one_in);
-void sim_stop(struct sim_manager *manager); /* leaves cleanly */
-void sim_kill(struct sim_manager *manager); /* the process is gone from one moment to the next */
-/* The device on which it runs is removed, and comes back, or the one of another port does: then the
- * manager runs there. */
+void sim_stop(struct sim_manager *manager); /* in order, as after SIGTERM */
+void sim_kill(struct sim_manager *manager); /* at once, as after SIGKILL */
+/* The device on which it runs is removed and comes back. With another port the manager continues
+ * there. */
 void sim_remove_device(struct sim_manager *manager);
 void sim_return_device(struct sim_manager *manager, struct device_port *port);
 bool sim_running(const struct sim_manager *manager);
-/* Asks it as a neighbour would (Get(SMInfo)); SM_NOTACTIVE when it does not run. */
+/* The state in its answer to Get(SMInfo); SM_NOTACTIVE if it does not run. */
 enum sm_state sim_state(struct sim_manager *manager);
-struct sim_manager *sim_master(struct sim *sim); /* one whose state is MASTER, or NULL */
+struct sim_manager *sim_master(struct sim *sim); /* a manager that is MASTER, or NULL */
 
-/* Its partition file has this text from now on, a literal; NULL: it is not there. */
+/* Sets the text of its partition file, a literal; NULL: no file. */
 void sim_partitions(struct sim_manager *manager, const char *text);
 
 /* Time */
 uint64_t sim_now_us(const struct sim *sim);
 void sim_pass(struct sim *sim, uint64_t us);
-/* Until no manager has sent a Set() for some time, longer than any pause between two attempts. It
- * fails when that takes more than limit_us. Returns the time of the last Set(). */
+/* Waits until no manager has sent a Set() for longer than any pause between two attempts. Fails if
+ * that takes more than limit_us. Returns the time of the last Set(). */
 uint64_t sim_settle(struct sim *sim, uint64_t limit_us);
-/* Until condition(ctx) is so; fails, with what, when it is not so within limit_us. */
+/* Waits until condition(ctx) is true; fails with the text `what` after limit_us. */
 void sim_until(struct sim *sim, uint64_t limit_us, const char *what, bool (*condition)(void *ctx),
 	       void *ctx);
 
-/* What happens to the fabric. Nodes are named as in the topology. */
+/* Faults and changes of the fabric. Nodes have the names of the topology. */
 struct device *sim_device(struct sim *sim, const char *node);
 struct device_port *sim_port(struct sim *sim, const char *node, unsigned port);
 void sim_link(struct sim *sim, struct device_port *port, bool up);
 void sim_flap(struct sim *sim, struct device_port *port, uint64_t down_us);
 void sim_node(struct sim *sim, struct device *device, bool up);
 void sim_reboot(struct sim *sim, struct device *device);
-/* The device has these habits from now on, and those of a reset from its next one on. */
+/* Gives the device these habits at once, and their reset habits from its next reset on. */
 void sim_behave(struct sim *sim, struct device *device, const char *personality);
 void sim_silence(struct sim *sim, struct device *device, bool silent);
-void sim_lossy(struct sim *sim, struct device *device, unsigned drop_ppm); /* only there */
-void sim_eat(struct sim *sim, const struct device_port *port); /* sends nothing; NULL: none does */
+void sim_lossy(struct sim *sim, struct device *device, unsigned drop_ppm); /* of this device */
+void sim_eat(struct sim *sim, const struct device_port *port); /* loses what it sends; NULL: none */
 /* Swaps the far ends of the cables of two ports, both of which are cabled. */
 void sim_swap_cables(struct sim *sim, struct device_port *a, struct device_port *b);
 void sim_faults(struct sim *sim, const struct world_faults *faults); /* NULL: none */
 /* A number below bound, from the seed. */
 uint64_t sim_random(struct sim *sim, uint64_t bound);
 
-/* invariants.c: what must be so once all is quiet. Also asks for a heavy sweep, in which no Set()
- * may be sent. */
+/* invariants.c: the invariants of a quiet fabric. Also starts a heavy sweep, which may send no
+ * Set(). */
 void sim_check(struct sim *sim);
-/* What must be so after each Set() that an agent applied, but for circles. */
+/* The invariants after each applied Set(), except those of loops. */
 void sim_check_set(struct sim *sim, const struct device *device, uint16_t attr_id);
 /* The short form of most scenarios: settle, then check. */
 void sim_settle_and_check(struct sim *sim);
 
-/* scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c, scenarios_store.c,
- * scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c,
- * scenarios_device.c, scenarios_habits.c, scenarios_ports.c, standard.c: tables, ended by a row
- * whose name is NULL. */
+/* Tables of scenarios.c, scenarios_window.c, scenarios_order.c, scenarios_trigger.c,
+ * scenarios_store.c, scenarios_multicast.c, scenarios_keys.c, scenarios_failover.c, scenarios_ha.c,
+ * scenarios_device.c, scenarios_habits.c, scenarios_ports.c and standard.c. A row with the name
+ * NULL ends each. */
 struct scenario {
 	const char *name;
-	const char *topology; /* as for sim_new(); NULL: choose() says it */
+	const char *topology; /* as for sim_new(); NULL: from choose() */
 	const char *(*choose)(uint64_t seed);
 	const struct world_options *world; /* NULL: sim_usual_world */
 	void (*play)(struct sim *sim);
-	bool when_named; /* takes long: runs only when it is asked for */
+	bool when_named; /* takes long: runs only when named */
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
 	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[],
 	sim_device_scenarios[], sim_habits[], sim_ports[];
 
-/* Seeds that found something, played for ever; ended by a row whose scenario is NULL. */
+/* Seeds that once failed. A row with the scenario NULL ends the table. */
 struct known_seed {
 	const char *scenario;
 	uint64_t seed;

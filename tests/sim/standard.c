@@ -4,7 +4,7 @@
  * Fabric: 128 hosts in a tree of three levels, and a second run on one of the topologies below,
  *   chosen by seed. Agents take 20 us for an SMP, links take 200 ns, an agent queues 4 SMPs, and a
  *   link trains for 20 ms.
- * Managers: one with priority 5 on the first host, one with priority 0 on a random host.
+ * Managers: priority 5 on the first host, priority 0 on a random host.
  * Faults: 3 % of all MADs are lost, 0.5 % arrive twice, 1 % arrive up to 5 ms late.
  * Events: 20. The time before each is 1, 2, 4, ... 4096 ms, at random, so that most bring-ups meet
  *   some of them. The table below has the kinds and their weights. The target of an event is

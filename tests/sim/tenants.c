@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Asking the SA as a port would, and walking the masks. What is asked goes straight into the
- * master's transport; its answer is what its SA sends next, at once or a little later. See
- * tenants.h.
+ * Sends requests to the SA as a port does, and follows the masks. A request is given directly to
+ * the transport of the master. The answer is the next MAD of its SA, sent at once or a little
+ * later. See tenants.h.
  */
 #include "tests/sim/tenants.h"
 
@@ -17,7 +17,7 @@
 #include "tests/sim/sim.h"
 #include "tests/sim/trace.h"
 
-/* JoinState: who is sent what comes for the group. */
+/* JoinState of members that receive packets of the group. */
 enum { RECEIVES = JOIN_FULL | JOIN_NON_MEMBER };
 
 enum { IPOIB_Q_KEY = 0x0B1B, SA_VERSION = 2, WAITS = 80, WAIT_US = 10 };
@@ -61,7 +61,7 @@ static uint64_t components_of(uint8_t method)
 	}
 }
 
-/* Only the trusted are told of members. */
+/* A Get carries the SM_Key, because only trusted requests see members. */
 uint64_t tenant_sends(struct sim_manager *master, const struct device_port *port, uint8_t method,
 		      const struct mc_member_record *record)
 {
@@ -90,7 +90,7 @@ uint64_t tenant_sends(struct sim_manager *master, const struct device_port *port
 	return header.tid;
 }
 
-/* And not one to what was asked before, and came late. */
+/* Not a late answer to an earlier request. */
 static bool is_answer(const struct sim_manager *master, uint64_t tid)
 {
 	struct mad_header header;
@@ -161,13 +161,13 @@ lid_t tenant_mlid(struct sim_manager *master, const struct device_port *port, un
 	return ask(master, port, METHOD_GET, WAITS, &record) ? record.mlid : 0;
 }
 
-/* What is so */
+/* Checks */
 
 struct group {
 	struct sim *sim;
-	lid_t mlid; /* 0: it has no members */
+	lid_t mlid; /* 0: no members */
 	const struct device_port *from;
-	struct map members; /* who receives, by the port's address */
+	struct map members; /* receivers, by the address of the port */
 	struct map known;   /* the ports of the part */
 };
 
@@ -191,7 +191,7 @@ static void receives(void *ctx, const struct device_port *port)
 	const struct group *group = ctx;
 
 	if (map_get(&group->known, (uintptr_t)port) && !map_get(&group->members, (uintptr_t)port))
-		sim_fail(group->sim, "%s port %u is sent what %s sends to MLID 0x%x, no member",
+		sim_fail(group->sim, "%s port %u, no member, gets the packet of %s to MLID 0x%x",
 			 trace_name(port->device), port->num, trace_name(group->from->device),
 			 group->mlid);
 }
@@ -205,14 +205,15 @@ static void spreads_right(struct group *group, const struct device_port *from)
 	world_multicast(group->sim->world, from->device, from->num, group->mlid, receives, group,
 			&spread);
 	if (spread.circles || spread.again)
-		sim_fail(group->sim, "what %s sends to MLID 0x%x comes twice to %u, and round %u",
+		sim_fail(group->sim,
+			 "the packet of %s to MLID 0x%x: %u ports get it twice, %u loops",
 			 trace_name(from->device), group->mlid, spread.again, spread.circles);
 	else if (spread.receivers < expected)
-		sim_fail(group->sim, "what %s sends to MLID 0x%x reaches %u of %zu members",
+		sim_fail(group->sim, "the packet of %s to MLID 0x%x reaches %u of %zu members",
 			 trace_name(from->device), group->mlid, spread.receivers, expected);
 }
 
-/* Each member as a sender, since a tree may be cut in one direction. */
+/* Each member as a sender, because a tree may be broken in one direction only. */
 static void group_is_right(struct sim_manager *master, const struct device_port *const *ports,
 			   size_t count, unsigned number)
 {

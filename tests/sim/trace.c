@@ -27,7 +27,7 @@ void trace_line(uint64_t now_us, uint64_t event, const char *format, ...)
 	putchar('\n');
 }
 
-/* "1,4,2": the ports out of which a directed SMP goes. */
+/* "1,4,2": the exit ports of a directed SMP. */
 static void print_path(const uint8_t *mad, unsigned hops)
 {
 	for (unsigned i = 1; i <= hops && i <= HOPS_MAX; i++)

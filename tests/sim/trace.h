@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How events are printed: one line each, with their time and number. */
+/* Prints events: one line each, with time and number. */
 #ifndef TESTS_SIM_TRACE_H
 #define TESTS_SIM_TRACE_H
 
@@ -9,7 +9,7 @@
 #include "mad/transport.h"
 #include "sma/agent.h"
 
-/* Descriptions of simulated nodes are short of their 64 bytes, so they are terminated. */
+/* Descriptions of simulated nodes have fewer than 64 bytes, so they are terminated. */
 static inline const char *trace_name(const struct device *device)
 {
 	return (const char *)device->description.text;

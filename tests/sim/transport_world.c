@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The transport over a world, with what the kernel does between a manager and the wire and what a
- * manager can get wrong (drivers/infiniband/core/user_mad.c and mad.c):
- *
- * - The upper half of a request's TID is overwritten with the number of its agent; answers come
- *   back with it. An answer reaches the user only when a request of its class with the same lower
- *   half is under way that had a time-out: what comes late, twice or to a request with time-out 0
- *   is dropped. Two requests under way with one lower half are refused.
- * - A time-out brings back the 24 bytes of the header and nothing else.
- * - An agent has so many requests under way and no more; others wait in the kernel, and their time
- *   runs from when they are really sent. A send that fails then is never heard of again.
+ * The transport over a world, with the parts of the kernel that a manager can misuse
+ * (drivers/infiniband/core/user_mad.c and mad.c):
+ * - The upper half of a request's TID is overwritten with the number of its agent, and answers have
+ *   it, too. An answer reaches the user only if a request of its class with the same lower half and
+ *   with a time-out is under way. Late and repeated answers, and answers to requests with time-out
+ *   0, are dropped. Two requests under way with one lower half are refused.
+ * - A time-out returns the 24 bytes of the header only.
+ * - An agent has a limited number of requests under way. Others wait in the kernel, and their time
+ *   starts when they are sent. If such a send fails, nothing is reported.
  * - Requests of others reach the user only in the methods that mad/umad.c registers.
  *
- * RMPP is the kernel's on a real machine and is not simulated: messages above 256 bytes are
+ * The kernel does RMPP on a real machine. It is not simulated: messages above 256 bytes are
  * refused.
  */
 #include "tests/sim/transport_world.h"
@@ -34,7 +33,7 @@ enum { TID_OFFSET = 8, METHOD_OFFSET = 3, CLASS_OFFSET = 1, AGENT_ID_FIRST = 0x1
 static const struct agent_row {
 	uint8_t mgmt_class;
 	unsigned limit;	  /* requests under way */
-	uint32_t methods; /* of others' requests */
+	uint32_t methods; /* of requests from others */
 } agent_rows[] = {
 	{CLASS_SUBN_DIRECTED, 128,
 	 METHOD_BIT(METHOD_GET) | METHOD_BIT(METHOD_SET) | METHOD_BIT(METHOD_TRAP)},
@@ -56,7 +55,7 @@ struct agent {
 };
 
 struct request {	  /* that expects an answer */
-	struct list link; /* in its agent's waiting, in the transport's spare, or in none */
+	struct list link; /* in waiting of its agent, in spare of the transport, or in none */
 	struct list all;
 	struct transport_world *owner;
 	struct agent *agent;
@@ -71,7 +70,7 @@ struct transport_world {
 	struct transport transport;
 	struct loop *loop;
 	struct world *world;
-	struct world_client *client; /* NULL while the device is gone */
+	struct world_client *client; /* NULL without a device */
 	struct agent agents[AGENTS];
 	struct map requests; /* by class and lower half of the TID */
 	struct list spare, all;
@@ -84,7 +83,7 @@ static uint64_t request_key(const uint8_t *mad)
 	return (uint64_t)mad[CLASS_OFFSET] << 32 | be32_load(mad + TID_OFFSET + 4);
 }
 
-/* What the kernel takes for an answer. */
+/* The kernel's rule for an answer. */
 static bool is_answer(const uint8_t *mad)
 {
 	return mad[METHOD_OFFSET] & METHOD_RESPONSE || mad[METHOD_OFFSET] == METHOD_TRAP_REPRESS;
@@ -246,7 +245,7 @@ static const struct transport_ops world_ops = {
 
 /* The world's side */
 
-/* True when mad answers a request under way, which is then over. */
+/* Returns true, and ends the request, if mad answers a request under way. */
 static bool take_answer(struct transport_world *world, const struct agent *agent,
 			const uint8_t *mad)
 {
@@ -301,8 +300,8 @@ struct transport *transport_open_world(struct loop *loop, struct world *world,
 	return &opened->transport;
 }
 
-/* Requests that wait for an answer or for their turn are forgotten without a word, as when the file
- * is closed. */
+/* Drops requests that wait for an answer or for their turn without a report, as a close of the file
+ * does. */
 void transport_world_remove(struct transport *transport)
 {
 	struct transport_world *world = container_of(transport, struct transport_world, transport);

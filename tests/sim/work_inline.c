@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The pool of lib/work.h without threads. A job runs when it is submitted, and its completion comes
- * by a timer after a virtual cost: JOB_US, and ITEM_US for each item that the job gave to
+ * The pool of lib/work.h without threads. A job runs when it is submitted. Its completion comes by
+ * a timer after a virtual cost: JOB_US, and ITEM_US for each item that the job gave to
  * work_parallel(), divided by the workers of the pool. So a job costs the same virtual time on
- * every machine, and the fabric goes on changing while it is under way.
+ * every machine, and the fabric changes while it is under way.
  *
- * The slices of work_parallel() are those of the real pool, but the first is chosen at random: a
- * job whose slices depend on each other gives different results by seed, and a test can see it.
+ * The slices of work_parallel() are those of the real pool, but the first is chosen at random. A
+ * job whose slices depend on each other gives different results by seed, which a test can detect.
  */
 #include "tests/sim/work_inline.h"
 
@@ -21,7 +21,7 @@ struct work_pool {
 	struct loop *loop;
 	unsigned size;
 	uint64_t jobs;	/* submitted */
-	uint64_t items; /* given to work_parallel() by the job that runs */
+	uint64_t items; /* given to work_parallel() by the running job */
 	struct list pending;
 };
 

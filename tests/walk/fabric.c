@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The fabric as a graph, and how it comes out of a text. opensm-subnet.lst is read here: a line for
- * each direction of a link, with all that is known of both ends. What ibnetdiscover prints is read
- * by formats/net.h and taken over.
+ * The fabric as a graph, and how a text becomes one. opensm-subnet.lst is parsed here: it has a
+ * line for each direction of a link, with all data of both ends. Output of ibnetdiscover is parsed
+ * by formats/net.h and copied.
  */
 #include "tests/walk/fabric.h"
 
@@ -93,7 +93,7 @@ int walk_connect(struct walk_fabric *fabric, int node, unsigned port, int peer, 
 
 /* opensm-subnet.lst */
 
-/* One end as its line says it; numbers are hexadecimal. */
+/* One end, as a line has it; numbers are hexadecimal. */
 struct end {
 	char kind[8];
 	unsigned ports, lid, port;
@@ -102,7 +102,7 @@ struct end {
 	size_t name_length;
 };
 
-/* Reads "{ ... {name} LID:.. PN:.. }" and returns what is behind it, NULL when it is none. */
+/* Reads "{ ... {name} LID:.. PN:.. }" and returns the text after it, NULL if it is no end. */
 static const char *read_end(const char *text, struct end *end)
 {
 	int length = 0;
@@ -125,7 +125,7 @@ static const char *read_end(const char *text, struct end *end)
 	return behind + length;
 }
 
-/* The end's node, with its LID in place; -EINVAL and why. */
+/* Finds or adds the node of an end, with its LID; -EINVAL and why. */
 static int take_end(struct walk_fabric *fabric, const struct end *end, uint8_t lmc,
 		    const char **why)
 {
@@ -141,7 +141,7 @@ static int take_end(struct walk_fabric *fabric, const struct end *end, uint8_t l
 	node = walk_add_node(fabric, end->guid, is_switch, end->ports, end->name, end->name_length);
 	if (node < 0)
 		return -EINVAL;
-	*why = "a LID is none of a port, or not the one that the port had before";
+	*why = "a LID is none of a port, or differs from an earlier LID of the port";
 	port = &fabric->nodes[node].port[is_switch ? 0 : end->port];
 	if (end->lid > LID_UNICAST_MAX || (port->lid && port->lid != end->lid))
 		return -EINVAL;
@@ -194,7 +194,7 @@ static int read_lst(struct walk_fabric *fabric, const char *name, const char *te
 	return 0;
 }
 
-/* What ibnetdiscover prints */
+/* Output of ibnetdiscover */
 
 static int take_net(struct walk_fabric *fabric, const struct net *net)
 {
@@ -236,7 +236,7 @@ static int read_net(struct walk_fabric *fabric, const char *name, const char *te
 	}
 	r = take_net(fabric, net);
 	if (r)
-		snprintf(error, WALK_ERROR_SIZE, "%s: a node GUID is there twice", name);
+		snprintf(error, WALK_ERROR_SIZE, "%s: a node GUID appears twice", name);
 	net_free(net);
 	return r ? -EINVAL : 0;
 }
@@ -249,6 +249,6 @@ int walk_read_topology(struct walk_fabric *fabric, const char *name, const char 
 
 	if (r || fabric->count)
 		return r;
-	snprintf(error, WALK_ERROR_SIZE, "%s: there is no node in it", name);
+	snprintf(error, WALK_ERROR_SIZE, "%s: contains no node", name);
 	return -EINVAL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What `walk` judges: a fabric and the forwarding tables of its switches, read from texts that
- * other programs wrote. On purpose it shares nothing with fabric/ and route/, so that a mistake
- * there is not repeated here. Owned by whoever read it; one thread.
+ * The input of `walk`: a fabric and the forwarding tables of its switches, read from texts that
+ * other programs wrote. It deliberately shares no code with fabric/ and route/, so that a bug there
+ * is not repeated here. The program that reads the texts owns it; one thread.
  */
 #ifndef TESTS_WALK_FABRIC_H
 #define TESTS_WALK_FABRIC_H
@@ -19,7 +19,7 @@ enum { WALK_NO_PEER = -1, WALK_ERROR_SIZE = 256 };
 struct walk_port {
 	int peer; /* index of the node at the other end, or WALK_NO_PEER */
 	uint8_t peer_port;
-	lid_t lid; /* LID_NONE: none; of a switch that of port 0 alone */
+	lid_t lid; /* LID_NONE: none; of a switch: the LID of port 0 only */
 	uint8_t lmc;
 };
 
@@ -29,7 +29,7 @@ struct walk_node {
 	unsigned num_ports;
 	char name[NODE_DESC_SIZE + 1];
 	struct walk_port *port; /* port[0..num_ports] */
-	uint8_t *lft;		/* of a switch: the first lft_size LIDs; NULL: none was read */
+	uint8_t *lft;		/* of a switch: the first lft_size LIDs; NULL: no table was read */
 	unsigned lft_size;
 };
 
@@ -42,23 +42,24 @@ struct walk_fabric {
 void walk_fabric_init(struct walk_fabric *fabric);
 void walk_fabric_done(struct walk_fabric *fabric);
 
-/* Each of these reads one text. -EINVAL and "name:line: reason" when it cannot be used; then the
- * fabric may hold a part of it. */
+/* Each of these reads one text. Returns -EINVAL and "name:line: reason" if it cannot be used; the
+ * fabric may then have a part of it. */
 
-/* opensm-subnet.lst, or what ibnetdiscover prints. The former says no LMC: it is lmc for all. Links
- * that are not ACTIVE there are none. */
+/* opensm-subnet.lst, or output of ibnetdiscover. The former has no LMC: all ports get lmc. Links
+ * that are not ACTIVE there are ignored. */
 int walk_read_topology(struct walk_fabric *fabric, const char *name, const char *text,
 		       size_t length, uint8_t lmc, char error[WALK_ERROR_SIZE]);
-/* opensm.fdbs, or what dump_lfts and ibroute print. Multicast tables are passed over. */
+/* opensm.fdbs, or output of dump_lfts and ibroute. Multicast tables are ignored. */
 int walk_read_tables(struct walk_fabric *fabric, const char *name, const char *text, size_t length,
 		     char error[WALK_ERROR_SIZE]);
 
 /* NULL: not in the fabric. */
 struct walk_node *walk_node_by_guid(const struct walk_fabric *fabric, guid_t guid);
-/* The node's index: a new one, or the one that is there, which has to be alike. -EEXIST */
+/* Returns the index of the node, a new index or that of an equal node. -EEXIST: it differs. */
 int walk_add_node(struct walk_fabric *fabric, guid_t guid, bool is_switch, unsigned num_ports,
 		  const char *name, size_t name_length);
-/* Cables two ports; again is fine. -EBUSY: one of them is cabled to another; -EINVAL: no such. */
+/* Cables two ports; repeating it is fine. -EBUSY: a port has another cable; -EINVAL: no such
+ * port. */
 int walk_connect(struct walk_fabric *fabric, int node, unsigned port, int peer, unsigned peer_port);
 
 #endif

@@ -45,7 +45,7 @@ static void find_hosts(struct survey *survey)
 	qsort(survey->hosts, survey->num_hosts, sizeof(*survey->hosts), by_lid);
 }
 
-/* Every port of a switch has a number, whether its link leads to another switch or not. */
+/* Every port of a switch has a number, even if its link does not lead to another switch. */
 static void number_links(struct survey *survey)
 {
 	survey->first_link = mem_array(survey->fabric->count, sizeof(*survey->first_link));
@@ -55,7 +55,7 @@ static void number_links(struct survey *survey)
 	}
 }
 
-/* The port by which a switch forwards a LID, when it leads to another node; else NULL. */
+/* The port by which a switch forwards a LID, if it leads to another node; else NULL. */
 static const struct walk_port *next_hop(const struct walk_fabric *fabric, int at, lid_t lid,
 					unsigned *out)
 {
@@ -67,8 +67,8 @@ static const struct walk_port *next_hop(const struct walk_fabric *fabric, int at
 	return &node->port[*out];
 }
 
-/* The links between switches on the way from one host to another; how many, or -1 when the packet
- * does not arrive. */
+/* The links between switches on the path from one host to another. Returns how many, or -1 if the
+ * packet does not arrive. */
 static int follow(const struct survey *survey, const struct host *from, const struct host *to,
 		  int links[HOPS_MOST])
 {
@@ -89,7 +89,7 @@ static int follow(const struct survey *survey, const struct host *from, const st
 	return -1;
 }
 
-/* All to all: paths of each link, and its senders and receivers, of which each counts once. */
+/* All to all: paths of each link, and its senders and receivers, each counted once. */
 static void all_to_all(const struct survey *survey, struct walk_figures *out)
 {
 	uint64_t *paths = mem_array(survey->num_links, sizeof(*paths));
@@ -152,8 +152,8 @@ static void worst_shift(const struct survey *survey, struct walk_figures *out)
 	free(flows);
 }
 
-/* Which link waits for which: packets for some LID go from the one to the other. A switch forwards
- * for any source, so each switch is where a path may begin. */
+/* The dependencies between links: link A waits for link B if packets for some LID go from A to B. A
+ * switch forwards packets of any source, so a path may begin at each switch. */
 struct wait_list {
 	unsigned *link, count;
 };

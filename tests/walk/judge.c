@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * To one LID every switch sends all packets by one port, so what becomes of a packet depends on the
- * switch it is at and not on where it came from. So each LID is walked once from each switch: until
- * the walk ends, meets a switch whose fate is known, or one that it passed itself. All paths to the
- * LID follow from that, and the load of ports: switches hand on, those farthest away first, what
- * began at them and what came to them.
+ * A switch sends all packets of a LID by one port. So the fate of a packet depends on its present
+ * switch and not on its path to it. Each LID is therefore walked once from each switch: until the
+ * walk ends, or reaches a switch whose fate is known, or reaches a switch of its own path.
+ *
+ * All paths to the LID and the load of ports follow from that. Switches pass on the paths that
+ * begin at them and the paths that reached them, the farthest switches first.
  */
 #include "tests/walk/judge.h"
 
@@ -16,13 +17,13 @@
 
 enum fate { UNKNOWN, UNDER_WAY, REACHED, UNREACHED, LOOP };
 
-/* Of one switch, for the LID that is being looked at. */
+/* Of a switch, for the present LID. */
 struct state {
 	enum fate fate;
 	unsigned hops;	  /* from here to the end */
-	int where;	  /* the switch at which it ends otherwise */
-	const char *why;  /* and what is wrong there */
-	uint64_t sources; /* paths that begin at or come to it */
+	int where;	  /* the switch at which the path fails */
+	const char *why;  /* the reason of the failure */
+	uint64_t sources; /* paths that begin at it or reach it */
 };
 
 struct end {
@@ -50,7 +51,7 @@ static uint8_t out_port(const struct walk_node *node, lid_t lid)
 	return lid < node->lft_size ? node->lft[lid] : LFT_NO_PORT;
 }
 
-/* NULL, or why the packet cannot leave this switch by its table; then the walk is over. */
+/* NULL, or why the table of this switch does not forward the packet. Then the walk ends. */
 static const char *dead_end(const struct walk_node *node, unsigned out)
 {
 	if (!node->lft)
@@ -64,7 +65,7 @@ static const char *dead_end(const struct walk_node *node, unsigned out)
 	return node->port[out].peer == WALK_NO_PEER ? "the port has no link" : NULL;
 }
 
-/* One step from a switch: its own fate, or UNDER_WAY with the switch that comes next. */
+/* One step from a switch: its own fate, or UNDER_WAY with the next switch. */
 static enum fate step(const struct judge *judge, int at, int *next, const char **why)
 {
 	const struct walk_node *node = &judge->fabric->nodes[at];
@@ -86,7 +87,7 @@ static enum fate step(const struct judge *judge, int at, int *next, const char *
 	return *next == judge->to.node && port->peer_port == judge->to.port ? REACHED : UNREACHED;
 }
 
-/* What the last switch of the walk met is what all on the stack meet. */
+/* All switches on the stack get the fate that the last step found. */
 static void unwind(struct judge *judge, unsigned depth, const struct state *met)
 {
 	unsigned hops = met->hops;
@@ -113,7 +114,7 @@ static void walk_from(struct judge *judge, int at)
 		met = (struct state){.where = at};
 		met.fate = step(judge, at, &next, &met.why);
 		if (met.fate != UNDER_WAY) {
-			/* A switch is its own end; to an adapter there is one link more. */
+			/* 0 hops from a switch to itself, 1 to an adapter */
 			met.hops = at != judge->to.node;
 			unwind(judge, depth, &met);
 			return;
@@ -159,7 +160,7 @@ static void count_path(struct judge *judge, const struct end *from, const struct
 		verdict->hops_max = state->hops;
 }
 
-/* Where an adapter's link leads: a switch, or the other adapter of two back to back. */
+/* The peer of an adapter: a switch, or another adapter without a switch in between. */
 static void judge_path(struct judge *judge, const struct end *from)
 {
 	const struct walk_node *node = &judge->fabric->nodes[from->node];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Reads unicast forwarding tables as OpenSM (opensm.fdbs) and the diagnostics (dump_lfts, ibroute)
- * write them. Both are a headline that names a switch by its GUID and then lines that begin with a
- * LID; a port follows, after a colon or not. What begins otherwise is for people, and passed over.
+ * Reads unicast forwarding tables in the formats of OpenSM (opensm.fdbs) and the diagnostics
+ * (dump_lfts, ibroute). Both have a headline with the GUID of a switch, and then lines that begin
+ * with a LID. A port follows, after a colon or not. Other lines are comments and are ignored.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,12 +17,12 @@ enum { LINE_SIZE = 512, DECIMAL = 10, HEXADECIMAL = 16 };
 
 struct reader {
 	struct walk_fabric *fabric;
-	struct walk_node *at; /* whose entries are being read; NULL: none, or multicast */
+	struct walk_node *at; /* the switch of the present entries; NULL: none, or multicast */
 	unsigned switches;
 	const char *why;
 };
 
-/* The GUID behind the first occurrence of mark. */
+/* The GUID after the first occurrence of mark. */
 static bool guid_behind(const char *line, const char *mark, guid_t *guid)
 {
 	const char *found = strstr(line, mark);
@@ -62,7 +62,7 @@ static void make_room(struct walk_node *node, unsigned lid)
 	node->lft_size = size;
 }
 
-/* "0x0001 : 003  : 02 : yes", "0x0001 003 : (...)"; "0x0001 : UNREACHABLE" says no port. */
+/* "0x0001 : 003  : 02 : yes", "0x0001 003 : (...)"; "0x0001 : UNREACHABLE" has no port. */
 static int take_entry(struct reader *reader, const char *line)
 {
 	char *end;
@@ -123,6 +123,6 @@ int walk_read_tables(struct walk_fabric *fabric, const char *name, const char *t
 	}
 	if (reader.switches)
 		return 0;
-	snprintf(error, WALK_ERROR_SIZE, "%s: there is no switch's table in it", name);
+	snprintf(error, WALK_ERROR_SIZE, "%s: contains no table of a switch", name);
 	return -EINVAL;
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * walk: judges forwarding tables that were dumped, or read back from switches, by walking every
- * pair of channel adapters' ports through them. For tests that want another opinion than route/'s.
+ * walk: checks forwarding tables that were dumped or read back from switches. It walks all pairs of
+ * ports of channel adapters through them. For tests that need a check independent of route/.
+ *
  *
  *	walk [-a] [-p] [-l LMC] TOPOLOGY TABLES...
  *
- * TOPOLOGY is opensm-subnet.lst or what ibnetdiscover prints, TABLES are opensm.fdbs or what
- * dump_lfts prints. -a also walks from and to switches, -p prints the load of each port, and LMC is
- * that of opensm-subnet.lst, which does not say it. Exit status 0: every path ends where it should;
- * 1: some do not, and the first are shown; 2: what it was given cannot be used.
+ * TOPOLOGY is opensm-subnet.lst or output of ibnetdiscover. TABLES are opensm.fdbs or output of
+ * dump_lfts. -a also walks from and to switches. -p prints the load of each port. LMC is that of
+ * opensm-subnet.lst, which does not contain it. Exit status 0: every path ends at its destination;
+ * 1: some paths fail, and the first of them are printed; 2: the input cannot be used.
  */
 // WITH: tests/walk/fabric.o tests/walk/tables.o tests/walk/judge.o
 #include <errno.h>
@@ -57,7 +58,7 @@ static char *read_file(const char *name, size_t *length)
 	return text;
 }
 
-/* One line for each number that occurs, and how often: counts[number] of them. */
+/* One line for each number that occurs, with its frequency: counts[number]. */
 static void print_histogram(const char *what, const uint64_t *counts, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -84,7 +85,7 @@ static void print_port(const struct walk_fabric *fabric, const struct walk_node 
 	       fabric->nodes[end->peer].name, end->peer_port, load->dlids, load->paths);
 }
 
-/* Ports by the number of LIDs that they lead to, and which has most paths. */
+/* The number of LIDs of each port, and the port with most paths. */
 static void print_load(const struct walk_fabric *fabric, const struct walk_verdict *verdict,
 		       bool show_ports)
 {

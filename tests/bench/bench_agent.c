@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How fast software agents and a world of them are, on one core in one process: requests that an
- * agent answers by itself, requests that a program sends through the world and whose answers come
- * back to it, and what a large fabric costs to build. Prints figures for scripts/bench and judges
- * nothing.
+ * Speed of software agents and of a world of them, on one core in one process: requests that an
+ * agent answers alone, requests that a program sends through the world until their answers return,
+ * and the cost of building a large fabric. Prints figures for scripts/bench and judges nothing.
  *
- *	bench_agent [SPEC]...     also builds these; without any, the two largest that are usual
+ *
+ *	bench_agent [SPEC]...     also builds these fabrics; default: two large ones
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static struct world *build(const char *spec)
 	return world;
 }
 
-/* The kinds of SMPs that a bring-up is made of. */
+/* The kinds of SMPs in a bring-up. */
 static const struct kind {
 	const char *name;
 	uint8_t method;

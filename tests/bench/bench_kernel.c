@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What a program's MADs cost in the simulator, without sockets: SMP round trips through a kernel
- * and a world with some number under way, and the megabytes a second of a table by RMPP. One core,
- * one process. Prints a line for each figure, as scripts/bench wants it; with QUICK in the
- * environment it does less. What CUnit says is not shown; the exit status tells whether something
- * failed.
+ * The cost of a program's MADs in the simulator, without sockets: SMP round trips through a kernel
+ * and a world with some number under way, and megabytes a second of a table by RMPP. One core, one
+ * process. Prints a line for each figure, in the format of scripts/bench. With QUICK in the
+ * environment it does less. The output of CUnit is not shown; the exit status shows failures.
  */
 #include <time.h>
 
@@ -23,7 +22,7 @@ static double now_s(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* One more request for each answer, until there are as many as are wanted. */
+/* One more request for each answer, up to the number wanted. */
 struct sender {
 	struct kernel_file *file;
 	uint8_t umad[KERNEL_HEADER_SIZE + MAD_SIZE];
@@ -150,7 +149,7 @@ static void bench_round_trips(void)
 	bench_smps(64, 100);
 }
 
-/* The fabric is made by what the unit tests have, which asserts that it comes up. */
+/* A fixture of the unit tests makes the fabric, and asserts that it comes up. */
 int main(void)
 {
 	static const CU_TestInfo benches[] = {

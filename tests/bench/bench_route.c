@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the routing engines cost and how good their tables are: CPU time on one core, and the
- * figures of route/quality.h, for fat trees complete and degraded, and what changes when one link
- * between a leaf and a spine is lost. Prints figures and judges nothing.
+ * The cost of the routing engines and the quality of their tables: CPU time on one core, and the
+ * figures of route/quality.h. The fabrics are fat trees, complete and degraded. It also prints the
+ * changes after the loss of a link between a leaf and a spine. Prints figures and judges nothing.
+ *
  *
  *	bench_route [-q] [SPEC]...       these instead of trees of 648, 3,456 and 11,664 hosts;
- *	                                 -q leaves permutations out
+ *	                                 -q skips permutations
  *	bench_route -d DIR ENGINE SPEC   writes OpenSM's dumps of the tables instead
- *	bench_route -j NAME SPEC [DIR]   a line, with tabs, about the tables that our engine NAME
- *	                                 makes, or about those that another manager, called NAME,
- *	                                 left in DIR (opensm.fdbs, guid2lid): what tests/bench/
- *	                                 quality.sh and show.sh compare
+ *	bench_route -j NAME SPEC [DIR]   a line with tabs for quality.sh and show.sh of
+ *	                                 tests/bench: about the tables of weft's engine NAME, or
+ *	                                 of another manager NAME with its files in DIR
+ *	                                 (opensm.fdbs, guid2lid)
  *	bench_route -c NAME SPEC [DIR DIR]   entries and blocks that change when the leaf in the
  *	                                 middle loses its last cable upwards, or between two DIRs
  */
@@ -100,7 +101,7 @@ static void print_engine(const struct snapshot *snapshot, const char *name, bool
 	routes_unref(routes);
 }
 
-/* A cable from a switch to another one. */
+/* A cable from a switch to another switch. */
 static uint8_t uplink(const struct snapshot *snapshot, uint32_t sw)
 {
 	uint8_t port = snapshot->switches[sw].num_ports;
@@ -110,8 +111,8 @@ static uint8_t uplink(const struct snapshot *snapshot, uint32_t sw)
 	return port;
 }
 
-/* The switch of a host has lost a link to another one; or, where a whole switch is gone, one that
- * is two links above it. What the lost switch itself would have held is no change. */
+/* The loss of a link from the switch of a host to another switch or, with whole, of a whole switch
+ * two links above it. Entries of the lost switch do not count as changes. */
 static struct route_churn lose(const char *spec, const char *name, uint32_t host, bool whole,
 			       const struct routes *before)
 {
@@ -145,7 +146,7 @@ static struct route_churn lose(const char *spec, const char *name, uint32_t host
 	return churn;
 }
 
-/* The first leaf, which may be special, and some others. */
+/* The first leaf, which may be special, and some other leaves. */
 static void print_churn(const char *spec, const char *name)
 {
 	enum { LEAVES = 4 };
@@ -240,7 +241,7 @@ static char *read_text(const char *dir, const char *name, size_t *length)
 	return text;
 }
 
-/* The LIDs that the manager gave: lines "GUID LID LID" about ports. */
+/* The LIDs that the manager assigned: lines "GUID LID LID" about ports. */
 static void take_lids(struct snapshot *snapshot, const char *text)
 {
 	guid_t guid;
@@ -265,7 +266,7 @@ static void take_lids(struct snapshot *snapshot, const char *text)
 	snapshot_index(snapshot);
 }
 
-/* The tables that a manager left in a folder; the snapshot gets their LIDs. */
+/* The tables of a manager in a folder; the snapshot gets their LIDs. */
 static struct routes *take_tables(struct snapshot *snapshot, const char *name, const char *dir)
 {
 	struct routes *routes = routes_new(snapshot->generation, snapshot->num_switches, name);
@@ -296,8 +297,9 @@ static struct routes *take_tables(struct snapshot *snapshot, const char *name, c
 	return routes;
 }
 
-/* Name, SPEC, seconds of CPU (ours only), faulty pairs, links in credit loops, risk, fullest link
- * over the mean, worst shift, median, 95 % and worst of random permutations, bisection. */
+/* Name, SPEC, seconds of CPU (weft only), faulty pairs, links in credit loops, risk, paths of the
+ * busiest link over the mean, worst shift, median, 95 % and worst of random permutations,
+ * bisection. */
 static int judge(const char *name, const char *spec, const char *dir)
 {
 	struct snapshot *snapshot = snapshot_from_spec(spec, 0);

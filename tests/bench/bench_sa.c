@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the SA's answers cost in process, from the bytes of a request to the bytes handed to the
- * transport: single paths asked for by LID and by GID, all over the fabric and as a job of a
- * thousand hosts asks, the table of one source's paths, and all nodes; and what many registrations
- *take. CPU time of the thread. Prints figures for scripts/bench and judges nothing.
+ * The cost of the SA's answers in process, from the bytes of a request to the bytes for the
+ * transport. Measured are single paths by LID and by GID, of random pairs and of a job of a
+ * thousand hosts; the path table of one source; all nodes; and the memory of many registrations.
+ * CPU time of the thread. Prints figures for scripts/bench and judges nothing.
  *
- *	bench_sa [SPEC]...     one fabric after the other; without any, 11,664 hosts
+ *
+ *	bench_sa [SPEC]...     these fabrics in turn; default: 11,664 hosts
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -143,7 +144,7 @@ static void stop(void *arg)
 	loop_stop(bench.loop, 0);
 }
 
-/* Turns of the loop until all answers are there. */
+/* Turns of the loop until all answers have arrived. */
 static void finish(void)
 {
 	while (sa_waiting(bench.server)) {
@@ -224,7 +225,7 @@ static void bench_table(const char *what, uint16_t attr_id, size_t record_bytes,
 	       loop_slow_turns(bench.loop) - slow);
 }
 
-/* What the registry and the SA's own indexes of it take. */
+/* Memory of the registry, and of the indexes of the SA. */
 static void told_memory(const char *what, unsigned count, const struct mallinfo2 *before,
 			double began_s)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Joins of multicast groups asked of whoever is the SA, on behalf of the hosts that a file names (a
- * LID and a PortGUID on each line). A program of libibumad like any other, so the same binary
- * serves weftd and OpenSM. Group number N is ff12:401b:ffff::N; which hosts are its members follows
- * from N alone.
+ * Sends joins of multicast groups to the SA, on behalf of the hosts in a file (a LID and a PortGUID
+ * on each line). It uses libibumad only, so the same binary works with weftd and OpenSM. Group
+ * number N is ff12:401b:ffff::N, and its members follow from N alone.
+ *
  *
  *	mc_join FILE FIRST GROUPS MEMBERS [SKIP]
  *
- * SKIP: so many of each group's members have joined already. Prints the group's number, its MLID
- * and the last member's PortGUID on a line for each group; and on stderr how many joins there were,
- * one after the other, and the median and the 99th percentile of the time to an answer in
+ * SKIP: the number of members of each group that have joined already. Prints a line for each group:
+ * its number, its MLID and the PortGUID of the last member. Prints on stderr the number of joins,
+ * which are sent one after the other, and the median and 99th percentile of the response time in
  * microseconds.
  */
 // WITH: tests/bench/sa_client.o
@@ -39,7 +39,7 @@ static void tell(uint32_t *took_us, unsigned count)
 		times_at(took_us, count, 99));
 }
 
-/* The MLID. */
+/* Returns the MLID. */
 static unsigned join(unsigned group, uint64_t member)
 {
 	uint16_t mlid;
@@ -60,7 +60,7 @@ static unsigned divisor(unsigned a, unsigned b)
 	return b ? divisor(b, a % b) : a;
 }
 
-/* Different ones for different places, as long as there are more hosts than members. */
+/* Different members for different places, as long as there are more hosts than members. */
 static uint64_t member_of(unsigned group, unsigned place)
 {
 	uint64_t x = (group + 1) * UINT64_C(0x9E3779B97F4A7C15);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the clients of the SA in tests/bench have in common (sa_client.h). */
+/* Common functions of the clients of the SA in tests/bench (sa_client.h). */
 #include "tests/bench/sa_client.h"
 
 #include <endian.h>
@@ -58,7 +58,7 @@ void hosts_read(struct hosts *hosts, const char *name)
 	char line[128];
 
 	if (!file)
-		die("the file with the hosts cannot be read");
+		die("cannot read the file with the hosts");
 	*hosts = (struct hosts){.lid = calloc(HOSTS_MAX, sizeof(*hosts->lid)),
 				.guid = calloc(HOSTS_MAX, sizeof(*hosts->guid))};
 	if (!hosts->lid || !hosts->guid)
@@ -73,7 +73,7 @@ void hosts_read(struct hosts *hosts, const char *name)
 	}
 	fclose(file);
 	if (!hosts->count)
-		die("the file names no hosts");
+		die("the file has no hosts");
 }
 
 unsigned hosts_any(const struct hosts *hosts)
@@ -89,7 +89,7 @@ void client_open(struct client *client, uint8_t mgmt_class, bool rmpp, size_t ro
 	umad_port_t port;
 
 	if (umad_init() < 0 || umad_get_port(NULL, 1, &port))
-		die("there is no InfiniBand here");
+		die("no InfiniBand device found");
 	client->lid = (int)port.base_lid;
 	client->sm_lid = (int)port.sm_lid;
 	client->prefix = port.gid_prefix;

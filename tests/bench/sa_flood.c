@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A host that attacks: it sends MADs of one kind to the manager at a steady rate and takes no
- * interest in the answers. tests/bench/attacks.sh measures what other hosts notice.
+ * A host that attacks: it sends MADs of one kind to the manager at a steady rate and ignores the
+ * answers. tests/bench/attacks.sh measures the effect on other hosts.
+ *
  *
  *	sa_flood KIND FILE PER_SECOND SECONDS
  *	sa_flood --list
  *
- * The file is as of sa_load. A message of several MADs counts as so many. Prints how many MADs were
- * sent in a second, and how many messages the kernel refused. With --list: the kinds.
+ * The file is as for sa_load. Each MAD of a message counts. Prints how many MADs were sent in a
+ * second, and how many messages the kernel refused. With --list: the kinds.
  */
 // WITH: tests/bench/sa_client.o
 // LIBS: -libumad
@@ -37,7 +38,7 @@ enum {
 	SEGMENT = MAD - DATA_AT,
 	LARGE = 8 << 20,
 	TICK_US = 1000,
-	BEHIND_US = 20000, /* what is missed beyond this is not sent later */
+	BEHIND_US = 20000, /* a longer delay is not made up */
 };
 
 struct flood {
@@ -57,7 +58,7 @@ static void put64(uint8_t *at, uint64_t value)
 	memcpy(at, &(uint64_t){htobe64(value)}, sizeof(uint64_t));
 }
 
-/* What follows makes one message and returns its size. */
+/* Each of the following functions makes one message and returns its size. */
 
 static size_t path(struct flood *flood)
 {
@@ -105,7 +106,7 @@ static size_t node_tables(struct flood *flood)
 	return MAD;
 }
 
-/* No port has all capabilities, so all ports are looked at for an empty table. */
+/* No port has all capabilities, so the SA checks all ports for an empty table. */
 static size_t no_match(struct flood *flood)
 {
 	client_request(&flood->client, GET_TABLE, PORT_INFO_RECORD, 1 << 7 /* CapabilityMask */);
@@ -126,7 +127,8 @@ static size_t join_leave(struct flood *flood)
 	return MAD;
 }
 
-/* Subscribes and unsubscribes; the LIDs from 0xFFFF on are all, and so is the producer. */
+/* Subscribes and unsubscribes. LIDRangeBegin 0xFFFF means all LIDs, and the producer type is
+ * "all". */
 static size_t inform(struct flood *flood)
 {
 	uint8_t *data = client_request(&flood->client, SET, INFORM_INFO, 0);
@@ -155,7 +157,7 @@ static size_t service(struct flood *flood)
 	return MAD;
 }
 
-/* Any bytes, mostly of a class version that is good. */
+/* Random bytes, mostly with a valid class version. */
 static size_t malformed(struct flood *flood)
 {
 	static uint64_t state = 7;
@@ -174,7 +176,7 @@ static size_t malformed(struct flood *flood)
 	return MAD;
 }
 
-/* Own traps and, every other time, such that name another host. */
+/* Traps about the sender itself and, every other time, about another host. */
 static size_t trap(struct flood *flood, unsigned number, unsigned producer)
 {
 	uint16_t own = htobe16((uint16_t)flood->client.lid);
@@ -263,7 +265,7 @@ static const struct kind *kind_of(const char *name)
 	die("no such kind, see --list");
 }
 
-/* So many MADs as one message makes. */
+/* Returns the number of MADs of the message. */
 static uint64_t send_one(struct flood *flood, const struct kind *kind)
 {
 	size_t size = kind->make(flood);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Path records asked of whoever is the SA, many at a time: any pair of the hosts that a file names,
- * by GID as rdma_cm asks, or by LID. A program of libibumad like any other, so the same binary
- * measures weftd and OpenSM; tests/bench/sa.sh does that. The file has a LID and a PortGUID on each
- * line, a LID decimal and a GUID hexadecimal.
+ * Sends requests for path records to the SA, many at a time: of random pairs of the hosts in a
+ * file, by GID like rdma_cm, or by LID. It uses libibumad only, so the same binary measures weftd
+ * and OpenSM; tests/bench/sa.sh does that. The file has a LID (decimal) and a PortGUID
+ * (hexadecimal) on each line.
+ *
  *
  *	sa_load FILE [REQUESTS [UNDER_WAY [lid]]]
  *
- * Prints: answers a second, the median and the 99th percentile of the time to an answer in
- * microseconds, how many were refused, and how many had no answer.
+ * Prints: answers a second, median and 99th percentile of the response time in microseconds,
+ * refused requests, and requests without an answer.
  */
 // WITH: tests/bench/sa_client.o
 // LIBS: -libumad

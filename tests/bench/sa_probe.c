@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A host that asks the SA for a path record at a steady pace, whatever becomes of those before. It
- * measures what a host meets while another one attacks: tests/bench/attacks.sh.
+ * A host that requests a path record from the SA at a steady pace, without waiting for earlier
+ * answers. It measures the service of a host while another host attacks: tests/bench/attacks.sh.
+ *
  *
  *	sa_probe FILE EVERY_US SECONDS [hosts]
  *
- * The file is as of sa_load. With `hosts` it asks the hosts themselves for their NodeInfo: the
- * manager takes no part in that, so it tells what the machine and the simulator add to the other
- * figures. Prints: how many requests were sent, the median, the 99th percentile and the maximum of
- * the time to an answer in microseconds, how many were refused, and how many had no answer.
+ * The file is as for sa_load. With `hosts` it sends Get(NodeInfo) to the hosts themselves. The
+ * manager takes no part in that, so the figures show the share of the machine and the simulator.
+ * Prints the number of requests, then median, 99th percentile and maximum of the response time in
+ * microseconds, refused requests, and requests without an answer.
  */
 // WITH: tests/bench/sa_client.o
 // LIBS: -libumad

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Asks the SA at a LID for its ClassPortInfo, some hundred times a second, until it answers well,
- * and prints when that was: microseconds since the epoch, as bash's EPOCHREALTIME without its
- * point. A STANDBY is silent, and nobody is at a port whose host is gone. A program of libibumad
- * like any other, so the same binary serves weftd and OpenSM; tests/bench/failover.sh uses it.
+ * Sends Get(ClassPortInfo) to the SA at a LID, some hundred times a second, until a good answer
+ * arrives. It prints that time in microseconds since the epoch, as bash's EPOCHREALTIME without its
+ * point. A STANDBY does not answer, and neither does the port of a host that is gone. It uses
+ * libibumad only, so the same binary works with weftd and OpenSM; tests/bench/failover.sh uses it.
+ *
  *
  *	sa_wait LID SECONDS
  */
@@ -18,8 +19,8 @@
 #include "tests/bench/sa_client.h"
 
 enum {
-	ASK_US = 4000, /* between two questions */
-	WAIT_MS = 40,  /* the kernel's, for an answer; it lets 16 requests to an SA be under way */
+	ASK_US = 4000, /* between two requests */
+	WAIT_MS = 40,  /* time-out of the kernel, which allows 16 requests to an SA under way */
 	METHOD_AT = 3,
 };
 
@@ -35,7 +36,7 @@ static void ask(int lid)
 		die("a MAD cannot be sent");
 }
 
-/* Whether a good answer came within the time between two questions. */
+/* Whether a good answer came within the time between two requests. */
 static bool is_answered(void)
 {
 	uint64_t until_us = now_us() + ASK_US;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * How many SMP round trips a simulator gives one client: Get(NodeInfo) by directed route to a
- *switch two hops away, 64 of them under way. It is a program of libibumad like any other, so the
- *same binary measures ibsim and weftsim; tests/bench/umad-rate.sh does that. It wants a host whose
- *port 1 has a switch behind it that has a neighbour which is one.
+ * The rate of SMP round trips that a simulator gives one client: Get(NodeInfo) by directed route to
+ * a switch two hops away, 64 of them under way. It uses libibumad only, so the same binary measures
+ * ibsim and weftsim; tests/bench/umad-rate.sh does that. It needs a host whose port 1 leads to a
+ * switch that has a neighbour switch.
  *
- *	umad_rate [ROUND_TRIPS [WINDOW]]     prints round trips for each second
+ *
+ *	umad_rate [ROUND_TRIPS [WINDOW]]     prints round trips a second
  */
 // LIBS: -libumad
 #include <arpa/inet.h>
@@ -68,7 +69,7 @@ static void ask(struct client *client)
 		die("a MAD cannot be sent");
 }
 
-/* Whether an answer came that has what was asked for. */
+/* Whether an answer came that has the requested attribute. */
 static bool answered(struct client *client)
 {
 	int length = MAD;

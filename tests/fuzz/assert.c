@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * CUnit's assertions in a harness, where devices and programs misbehave: the fixtures of tests/unit
- * may go on after all of them but the fatal ones, which end the run.
+ * CUnit's assertions in a harness: the fixtures of tests/unit continue after a failed assertion,
+ * because devices and programs misbehave here. Fatal assertions end the run.
  */
 #include <CUnit/CUnit.h>
 #include <CUnit/TestRun.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What every harness of tests/fuzz stands on: bytes that are taken one after the other, zeros when
- * there are none left, and the fixtures of tests/unit. Their assertions are about devices and
- * programs that behave: assert.c counts none here, and only what a sanitizer finds is a failure.
+ * Common parts of the harnesses in tests/fuzz: a reader of input bytes, which gives zeros at the
+ * end of the input, and the fixtures of tests/unit. The assertions of the fixtures assume correct
+ * devices and programs. assert.c ignores them, so only a sanitizer's report is a failure.
  *
- * A harness is one function, for libFuzzer (`make fuzz`), or for replay.c, which gives it files.
+ * A harness is one function, for libFuzzer (`make fuzz`) or for replay.c, which feeds it files.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -24,7 +24,7 @@ struct fuzz_bytes {
 	size_t left;
 };
 
-/* As many as there are, up to size; how many. */
+/* Copies at most size bytes; returns how many. */
 static inline size_t fuzz_take(struct fuzz_bytes *bytes, void *to, size_t size)
 {
 	size_t taken = bytes->left < size ? bytes->left : size;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * weftd.conf and -o: weftd/conf.h. What is taken is printed, and has to be taken again as the same;
- * what is refused changes nothing, and says why. The engines are this harness's own.
+ * weftd.conf and -o: weftd/conf.h. An accepted configuration is printed, and must be accepted again
+ * with equal values. A refusal must change nothing, and give a reason. The harness has engine names
+ * of its own.
  */
 #include "weftd/conf.h"
 
@@ -12,7 +13,7 @@
 
 const char *__lsan_default_suppressions(void);
 
-/* libconfig loses the strings of a file with an error of syntax. */
+/* libconfig leaks the strings of a file with a syntax error. */
 const char *__lsan_default_suppressions(void)
 {
 	return "leak:libconfig\n";
@@ -40,7 +41,7 @@ static void fail(const char *what, const char *why)
 	abort();
 }
 
-/* Its result; conf is then what it was where that is not 0. */
+/* Returns the result. After an error conf is unchanged. */
 static int read_file(struct conf *conf, const void *bytes, size_t size)
 {
 	char path[64], error[CONF_ERROR_SIZE] = "";
@@ -52,11 +53,11 @@ static int read_file(struct conf *conf, const void *bytes, size_t size)
 	result = conf_read(conf, path, true, error);
 	close(fd);
 	if (result && (memcmp(conf, &before, sizeof(before)) != 0 || !*error))
-		fail("a refusal changes something, or says nothing", error);
+		fail("a refusal changes a value, or has no reason", error);
 	return result;
 }
 
-/* Made once: it is the work of a hundred inputs. */
+/* Made once, because it takes as long as a hundred inputs. */
 static struct conf defaults(void)
 {
 	static struct conf conf;
@@ -80,10 +81,10 @@ static void read_what_is_printed(const struct conf *conf)
 	}
 	fclose(out);
 	if (read_file(&again, text, size))
-		fail("what is printed is refused", text);
+		fail("the printed configuration is refused", text);
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
 		if (conf_row_differs(row, conf, &again))
-			fail("what is printed is something else", row->name);
+			fail("the printed configuration differs", row->name);
 	}
 	free(text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Lines at the control socket of a manager whose subnet is up: the commands of sm/, with any JSON.
- * A manager serves many inputs, and is made anew by each hundredth, for what commands leave behind.
+ * A manager serves a hundred inputs and is then replaced, because commands leave state behind.
  * lib/control.h, sm/control/commands.h.
  */
 #include "tests/fuzz/fuzz.h"
@@ -11,7 +11,7 @@ enum { INPUTS = 100, LINE_MAX_BYTES = 4096, PATIENCE_US = 50000 };
 
 static uint64_t give_up_us;
 
-/* A line that is no request may get no answer, and some requests wait for what never comes. */
+/* A line that is no request may get no answer, and some requests wait forever. */
 static bool is_over(const struct world *world)
 {
 	return control_answered(0) || loop_now_us(world->loop) > give_up_us;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Files of GUIDs, LFT dumps, opensm.conf and guid2lid: the first byte says which, the rest is the
- * file. formats/guid_file.h, formats/opensm_conf.h. */
+/* Files of GUIDs, LFT dumps, opensm.conf and guid2lid. The first byte selects the format, the rest
+ * is the file. formats/guid_file.h, formats/opensm_conf.h. */
 #include "formats/guid_file.h"
 #include "formats/opensm_conf.h"
 #include "tests/fuzz/fuzz.h"

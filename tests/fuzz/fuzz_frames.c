@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What comes from another manager: frames in pieces, and what each kind of them holds. The first
+/* Input from another manager: frames in pieces, and the payload of each kind of frame. The first
  * byte is the size of the pieces. ha/wire.h. */
 #include "ha/wire.h"
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A whole manager on a switch and two hosts, in the time of tests/sim, to which devices say what
- * they should not. The first byte cuts the rest in two. The one half changes what is answered:
- * after so many MADs one has a byte changed (how many, where, how). The other half are MADs that
- * nobody asked for: class, method, attribute, modifier, size of the data, data; after each, time
- * passes.
+ * A whole manager on a switch and two hosts, in the virtual time of tests/sim, with wrong MADs from
+ * devices. The first byte divides the rest. The first part changes answers: the number of MADs to
+ * skip, then the offset and the change of one byte. The second part has unsolicited MADs: class,
+ * method, attribute, modifier, size of the data, data. Time passes after each.
  *
- * The agents are truthful, so that what is looked at after each Set() may well find something
- * wrong: that is forgotten. Only a crash counts, or a run that does not end.
+ * The agents are correct, so the checks after each Set() may fail: the harness ignores that. Only a
+ * crash or an endless run is a failure.
  */
 // WITH: simulation
 #include "include/iba.h"

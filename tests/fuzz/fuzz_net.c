@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Net files: read, judged, and printed; what was printed is read again. formats/net.h. */
+/* Net files: read, checked and printed. The printed text is read again. formats/net.h. */
 #include "formats/net.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	net_print(file, net);
 	fclose(file);
 	if (net_parse("printed", text, length, &again, &error)) {
-		fprintf(stderr, "what was printed is not read\n%s", text);
+		fprintf(stderr, "cannot read the printed net file\n%s", text);
 		abort();
 	}
 	net_free(again);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A hostile peer that knows the key. The first byte of the input chooses its part: master of the
- * standby "two", or a standby of the master "one". Then it sends frames of any content, whose heads
- * are right more often than not, while the manager that it attacks goes on working. ha/replica.h.
+ * A hostile peer that has the key. The first byte of the input selects its role: master of the
+ * standby "two", or standby of the master "one". Then it sends frames of any content, mostly with
+ * correct heads, while the attacked manager works. ha/replica.h.
  */
 // WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/fuzz/fuzz.h"
@@ -112,7 +112,7 @@ static void put_changes(struct fuzz_bytes *in)
 	changes_end(&out, what & 4);
 }
 
-/* A whole row of a table, with a right checksum, some of whose bytes may change afterwards. */
+/* A complete table row with a correct checksum; some bytes may change afterwards. */
 static void put_table(struct fuzz_bytes *in)
 {
 	struct lft *lft = lft_new((lid_t)(1 + fuzz_byte(in) % TABLE_TOP_MAX));
@@ -130,7 +130,7 @@ static void put_table(struct fuzz_bytes *in)
 	lft_unref(lft);
 }
 
-/* The head of a frame alone, or any bytes. */
+/* The head of a frame alone, or random bytes. */
 static void put_noise(struct fuzz_bytes *in)
 {
 	out.size = fuzz_take(in, out.bytes, fuzz_byte(in) % 32);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * RMPP of a simulated node, which puts messages together from segments and sends long answers: the
+ * RMPP of a simulated node, which reassembles messages from segments and sends long answers. The
  * other end writes single MADs with any RMPP header. Each is: type, flags, status, segment, length
  * (2), whether time passes, a byte of data. sim/kernel_rmpp_receive.c, sim/kernel_rmpp_send.c.
  */
@@ -10,7 +10,7 @@
 enum { SEGMENTS_MAX = 200, ANSWER_SIZE = 4000, ONE_MS = 1000 };
 enum { RMPP_VERSION = 24, TYPE, FLAGS, STATUS, SEGMENT, LENGTH = 32 };
 
-/* Each message that came through is answered by a long one. */
+/* Each complete message gets a long answer. */
 static void answer(struct program *program)
 {
 	static uint8_t message[SUBN_ADM_HEADER_SIZE + ANSWER_SIZE];

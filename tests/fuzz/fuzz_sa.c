@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Requests to the SA of the fabric of two_switches.h, one after the other: from which LID, method,
- * attribute, whether with the SA's key, component mask, size of the record, record. Where the
- * attribute's byte is above the table, a whole MAD comes as it is. sa/sa.h.
+ * Requests to the SA of the fabric of two_switches.h, one after the other: source LID, method,
+ * attribute, whether the request has the SA_Key, component mask, size of the record, record. If the
+ * byte of the attribute is beyond the table, the input has a whole MAD instead. sa/sa.h.
  */
 #include "lib/log.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A record of what `weftctl restore` is given, and the same as it is saved again: store/save.h. */
+/* A record of a saved document for `weftctl restore`, and the same record saved again:
+ * store/save.h. */
 #include "store/save.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -15,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		json_t *again = save_record(kind, record);
 
 		if (save_parse(again, &kind, record, why)) {
-			fprintf(stderr, "what was saved is not restored: %s\n", why);
+			fprintf(stderr, "cannot restore the saved record: %s\n", why);
 			abort();
 		}
 		json_decref(again);

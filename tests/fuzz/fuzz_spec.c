@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A SPEC of weftsim, as somebody types it: sim/spec.h. Fabrics that take long to build are not the
- * point, so no number has more than two digits. */
+/* A SPEC of weftsim: sim/spec.h. No number has more than two digits, because large fabrics take
+ * long to build. */
 #include "sim/spec.h"
 
 #include "tests/fuzz/fuzz.h"

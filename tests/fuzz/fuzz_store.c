@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The store's file after another program had it: records of any kind, size and type, with a
- * checksum that is right or not, and then other bytes anywhere. The store opens it, or sets it
- * aside; what it gives the registry is what registry_check() bears, and is there again after the
- * next start. store/store.h, store/db.h.
+ * The file of the store after changes by another program: records of any kind, size and type, with
+ * a right or wrong checksum, and then changed bytes anywhere. The store opens the file, or sets it
+ * aside. registry_check() must accept its records, and the next start must find them again.
+ * store/store.h, store/db.h.
  *
- * Input: a byte of how many bytes are changed (0 to 3), of each its place (2 bytes) and its value;
- * then records: flags (below), kind, where they say so sizes of key and value, and both.
+ * Input: the number of changed bytes (0 to 3), and of each its offset (2 bytes) and its value. Then
+ * records: flags (below), kind, if the flags have them the sizes of key and value, then key and
+ * value.
  */
 // WITH: tests/sim/loop_virtual.o tests/unit/store/work_held.o
 #include "store/db.c"
@@ -17,8 +18,8 @@
 #include "tests/unit/fixtures/store_bed.h"
 
 enum {
-	KEY_SIZE = 0x01,   /* another one than this kind's */
-	VALUE_SIZE = 0x02, /* the same */
+	KEY_SIZE = 0x01,   /* another size than that of the kind */
+	VALUE_SIZE = 0x02, /* another size than that of the kind */
 	KEY_TEXT = 0x04,
 	VALUE_TEXT = 0x08,
 	VALUE_NUMBER = 0x10,
@@ -73,7 +74,7 @@ static void change_byte(const char *path, const uint8_t change[3])
 	close(fd);
 }
 
-/* All that is there is such that it may be. How many. */
+/* Counts the records. Aborts if a record is not valid. */
 static uint32_t count_records(struct registry *registry)
 {
 	struct registry_cursor cursor;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rows of the table cache, from another manager, and from a file that has such a row twice and
- * then goes on with the input. A row has a checksum, which no chance would meet: it is made here,
- * for a kind (1 byte), a top (2) and a body. fabric/table_cache.h. */
+/* Rows of the table cache, from another manager, and from a file that has such a row twice,
+ * followed by the input. A row has a checksum, which random bytes would not match. So the harness
+ * computes it, for a kind (1 byte), a top (2) and a body. fabric/table_cache.h. */
 #include "fabric/table_cache.c"
 
 #include "tests/fuzz/fuzz.h"
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct table_cache_row out = {0};
 	size_t bytes;
 
-	table_cache_row_get(data, size, &out); /* as it is */
+	table_cache_row_get(data, size, &out); /* the input unchanged */
 	table_cache_row_done(&out);
 	fuzz_take(&in, top, sizeof(top));
 	bytes = fuzz_take(&in, row + ROW_HEAD_SIZE, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Gives a harness files, one after the other, as libFuzzer does with those that it is given: so
- * that the corpus is played by each `make check`, with any compiler. Says how many; a crash is the
- * only failure.
+ * Feeds files to a harness, one after the other, as libFuzzer does with files on its command line.
+ * With this, `make check` plays the corpus with any compiler. Prints their number; only a crash is
+ * a failure.
  */
 #include "lib/mem.h"
 #include "tests/fuzz/fuzz.h"
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 		}
 		size = fread(bytes, 1, INPUT_MAX, file);
 		fclose(file);
-		input = mem_alloc(size + 1); /* of its own size, for whoever looks behind it */
+		input = mem_alloc(size + 1); /* exact, so that sanitizers notice reads beyond it */
 		memcpy(input, bytes, size);
 		LLVMFuzzerTestOneInput(input, size);
 		free(input);

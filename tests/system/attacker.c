@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Sends any MAD from a port of the fabric, well-formed or not, for the attacks of tests/system. It
- * uses libibumad only, so nothing of weft takes part in what it sends.
+ * uses libibumad only, so no code of weft changes its MADs.
  *
  *	attacker [-v] [-q] [-n COUNT] [-r PER_SECOND] [-t TIMEOUT_MS]
  *	         DLID CLASS METHOD ATTR MODIFIER [WORD]...
  *
  * DLID is a number, or `sm` for the master's LID of the port. All numbers are C numbers. A MAD is
- *all zero except for its header and the WORDs:
+ * zero except for its header and the WORDs:
  *
  *	mask:HEX        component mask of an SA request
  *	key:HEX         SM_Key field of an SA request
@@ -16,15 +16,15 @@
  *	qp:N            destination QP (0 for SMPs, else 1)
  *	pkey_index:N    P_Key index of the sender
  *	path:1,3,4      directed route of class 0x81
- *	OFFSET=HEX      bytes from OFFSET of the MAD on
- *	OFFSET=HEX,HEX  the same; each MAD has the next value, in a circle
+ *	OFFSET=HEX      bytes at OFFSET of the MAD
+ *	OFFSET=HEX,HEX  the same; each MAD has the next value, and the first after the last
  *	OFFSET+SIZE     the number of the MAD, in SIZE bytes in network order
  *
- * COUNT MADs are sent, one after the other; the default is 1. Each answer is a line, "status 0x0000
- * method 0x81 attr 0x0035", or "no answer". With -v the line also has "data" and the bytes from
- * offset 56 on (64 for SMPs) as hex digits. With -q no answer is expected; -r limits how many MADs
- * leave in a second, and at the end there is one line, "sent N". Exit status is 0 when all MADs
- *were sent and, without -q, each was answered.
+ * Sends COUNT MADs, one after the other; default: 1. Each answer is a line, "status 0x0000 method
+ * 0x81 attr 0x0035", or "no answer". With -v the line also has "data" and the bytes from offset 56
+ * on (64 for SMPs) as hex digits. With -q no answer is expected. -r limits how many MADs are sent
+ * in a second, and a line "sent N" follows at the end. The exit status is 0 if all MADs were sent
+ * and, without -q, each was answered.
  */
 #include <endian.h>
 #include <errno.h>
@@ -44,7 +44,7 @@ enum {
 	MAD = 256,
 	ANSWER_MAX = 1 << 20,
 	HOP_COUNT_AT = 7,
-	TID_AT = 12, /* the kernel keeps the upper half for itself */
+	TID_AT = 12, /* the kernel uses the upper half */
 	SM_KEY_AT = 36,
 	M_KEY_AT = 24,
 	DR_SLID_AT = 32,
@@ -73,7 +73,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* The bytes of hex digits up to the end or a comma; how many, at most room. */
+/* Decodes hex digits up to the end or a comma. Returns the number of bytes, at most room. */
 static size_t bytes_of(const char *digits, uint8_t *out, size_t room)
 {
 	size_t size = 0;

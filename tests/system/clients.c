@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * What the users of InfiniBand ask the SA, MAD by MAD and mask by mask as they send it: IPoIB and
- * rdma_cm as of Linux 6.1 (ipoib_multicast.c, ipoib_main.c, cma.c through ib_sa), ib_srp and
- * srp_daemon, ibacm. `clients LID GUID` stands on libibumad like the last two; LID and GUID are
- * those of the port to which a path is asked for. It prints a line for each request and ends with 1
- * when an answer is not as it has to be. For tests/system/clients.sh.
+ * The requests of InfiniBand software to the SA, with the component masks that each program uses:
+ * IPoIB and rdma_cm as of Linux 6.1 (ipoib_multicast.c, ipoib_main.c, cma.c through ib_sa), ib_srp
+ * and srp_daemon, ibacm. `clients LID GUID` uses libibumad, as the last two do. LID and GUID are
+ * those of the destination port of the paths. It prints a line for each request, and ends with 1 if
+ * an answer is wrong. For tests/system/clients.sh.
  *
- * The requests are one table, in the order in which they are sent: a field is a place in the record
- * with its value, or one that is known only when it runs. What the answers must say is what the
- * specification fixes: Scope of a group that was made without it is not, and OpenSM tells 0.
+ * The requests are one table, in the order in which they are sent. A field is an offset in the
+ * record with its value, or a value that is known only at run time. Answers are checked only where
+ * the specification fixes them. It does not fix the Scope of a group that was created without one:
+ * OpenSM returns 0.
  */
 #include <endian.h>
 #include <infiniband/umad.h>
@@ -44,7 +45,7 @@ enum {
 	MC_MEMBER_RECORD = 0x0038,
 };
 
-/* Values of which only their kind is in the table: no constant is as large. */
+/* Values known only at run time: the table has their kind. No constant is as large. */
 #define KNOWN_LATER UINT64_C(0xABCDEF0000000000)
 enum { PREFIX = 1, GUID, LID, OTHER_GUID, OTHER_LID, VALUES };
 #define VALUE(kind) (KNOWN_LATER + (kind))
@@ -65,7 +66,7 @@ struct request {
 	uint64_t mask;
 	struct field asked[FIELDS];
 	uint16_t status;
-	int records; /* of a table; -1: some */
+	int records; /* of a table; -1: at least one */
 	struct field told[FIELDS];
 };
 
@@ -131,7 +132,7 @@ struct request {
 		48, 8, UINT64_C(0x5352502e54313041) \
 	} /* "SRP.T10A" */
 
-/* InformInfo as srp_daemon and libibumad's users have it: every port, generic, any type. */
+/* InformInfo of srp_daemon and of programs that use libibumad: every port, generic, any type. */
 #define SUBSCRIBE(trap)                                                                         \
 	{16, 2, 0xFFFF}, {22, 1, 1}, {23, 1, 1}, {24, 2, 0xFFFF}, {26, 2, (trap)}, {31, 1, 19}, \
 	{                                                                                       \
@@ -139,7 +140,7 @@ struct request {
 	}
 
 static const struct request requests[] = {
-	{"ib_sa: what the SA can do", GET, CLASS_PORT_INFO, 0, 0, {{0}}, 0, 0, {{1, 1, 2}}},
+	{"ib_sa: capabilities of the SA", GET, CLASS_PORT_INFO, 0, 0, {{0}}, 0, 0, {{1, 1, 2}}},
 
 	{"ipoib: join the broadcast group",
 	 SET,
@@ -159,7 +160,7 @@ static const struct request requests[] = {
 	 0,
 	 0,
 	 {MGID(0xFF12401BFFFF0000, 0x00000001), IPOIB_GROUP}},
-	{"ipoib: send only, to a group that nobody listens to",
+	{"ipoib: send only, to a group without receivers",
 	 SET,
 	 MC_MEMBER_RECORD,
 	 0,
@@ -314,7 +315,7 @@ static const struct request requests[] = {
 	 0,
 	 1,
 	 {{0, 8, 0x1234}, GID(8, GUID), SRP_NAME, {112, 1, 7}}},
-	{"and taken back",
+	{"and deleted",
 	 DELETE,
 	 SERVICE_RECORD,
 	 0,
@@ -440,7 +441,7 @@ static void ask(const struct request *request, uint32_t tid)
 		die("cannot send");
 }
 
-/* The records of an answer, a table or not; -1: none came. */
+/* The number of records of an answer, a table or not; -1: no answer. */
 static int take(const struct request *request)
 {
 	const uint8_t *mad = umad_get_mad(umad);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * A preload library that counts the MADs that a program writes to its umad descriptors, by class,
- * method and attribute, and prints them into the file $COUNT_MADS when the program ends. It stands
- * before ibsim's library in LD_PRELOAD and knows a umad descriptor by that library's numbers, which
- * begin at 1024. So two managers are counted by the same measure, whatever they say themselves.
+ * method and attribute. It prints them to the file $COUNT_MADS when the program ends. It stands
+ * before ibsim's library in LD_PRELOAD and recognizes umad descriptors by the numbers of that
+ * library, which begin at 1024. So two managers are counted in the same way, independent of their
+ * own counters.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A preload library for OpenSM on ibsim: a Trap that it writes is sent, but it is told that it was
- * not. OpenSM waits for each Trap's TrapRepress before it sweeps; ibsim swallows every TrapRepress
- * and knows no time-outs, so that an OpenSM that has announced its rank would never take the subnet
- * that it was then handed. The library stands before ibsim's in LD_PRELOAD and knows a umad
- * descriptor by that library's numbers, which begin at 1024.
+ * A preload library for OpenSM on ibsim: a Trap that OpenSM writes is sent, but the write returns
+ * an error. OpenSM waits for the TrapRepress of each Trap before it sweeps. ibsim drops every
+ * TrapRepress and has no time-outs, so an OpenSM that has announced its rank would never take a
+ * handover. The library stands before ibsim's in LD_PRELOAD and recognizes umad descriptors by the
+ * numbers of that library, which begin at 1024.
  */
 #include <dlfcn.h>
 #include <errno.h>

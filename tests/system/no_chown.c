@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * no_chown COMMAND...: runs it where the calls of systemd's set @chown fail with EPERM, as under
- * the SystemCallFilter= of weftd.service. It needs no right: PR_SET_NO_NEW_PRIVS comes first.
+ * the SystemCallFilter= of weftd.service. It needs no privilege: PR_SET_NO_NEW_PRIVS comes first.
  */
 #include <errno.h>
 #include <linux/filter.h>

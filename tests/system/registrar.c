@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A program that registers without end, to see what is left when the SA is killed: services, joins
- * of some groups and subscriptions in turn, 32 under way. `registrar FIRST` numbers them from
- * FIRST on, and prints each number when its registration was acknowledged, as "service 17",
- * "member 18" or "subscription 19": the ServiceID, what the MGID ends with, the number of a
- * vendor's notice. It ends when something is refused or not answered; `registrar FIRST NUMBER` also
- * after so many. For tests/system/registrations.sh and ha.sh, and tests/bench/failover.sh.
+ * A program that registers continuously, to check the registrations after the SA is killed. It
+ * registers services, joins of some groups and subscriptions in turn, 32 under way. `registrar
+ * FIRST` numbers them from FIRST on. It prints each acknowledged registration as "service 17",
+ * "member 18" or "subscription 19": the ServiceID, the end of the MGID, the number of a vendor's
+ * notice. It ends after a refusal or a missing answer; `registrar FIRST NUMBER` also after so many.
+ * For tests/system/registrations.sh and ha.sh, and tests/bench/failover.sh.
  */
 #include <endian.h>
 #include <infiniband/umad.h>
@@ -24,12 +24,12 @@ enum {
 	UNDER_WAY = 32,
 	TIMEOUT_MS = 3000,
 	KINDS = 3,
-	GROUPS = 100, /* a switch has 1,023 MLIDs for all */
+	GROUPS = 100, /* all groups together have 1,023 MLIDs */
 };
 
 static const char *const kinds[KINDS] = {"service", "member", "subscription"};
 static const uint16_t attributes[KINDS] = {0x0031, 0x0038, 0x0003};
-/* ServiceID, GID, P_Key, lease, name; all that makes a group. */
+/* ServiceID, GID, P_Key, lease, name; all components that create a group. */
 static const uint64_t masks[KINDS] = {
 	1 << 0 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 6,
 	1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 16, 0};
@@ -74,7 +74,7 @@ static void service(uint8_t *data, uint32_t number)
 	put(data, 8, number);
 	memcpy(data + 8, gid, sizeof(gid));
 	put(data + 24, 2, 0xFFFF);
-	put(data + 28, 4, UINT32_MAX); /* it never ends */
+	put(data + 28, 4, UINT32_MAX); /* no expiry */
 	memcpy(data + 48, "registrar\033[31m\377", 15);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A badly behaved client of a weftsim server, for tests/system/weftsim.sh: it speaks the protocol
- * of sim/wire.h by hand, as no libibumad does. `rude SOCKET BEHAVIOUR`; prints "done" when it has
- * done its worst, and exits with 1 and a reason when the server did not answer as it should.
+ * A badly behaved client of a weftsim server, for tests/system/weftsim.sh. It speaks the protocol
+ * of sim/wire.h without libibumad. `rude SOCKET BEHAVIOUR` prints "done" at the end, or exits with
+ * 1 and a reason after a wrong answer of the server.
  */
 #include <endian.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ static struct wire_hello hello_of(enum wire_kind kind)
 		.magic = WIRE_MAGIC, .version = WIRE_VERSION, .kind = kind, .node = "host-0002"};
 }
 
-/* A connection of a kind; what came with its welcome, if it matters. */
+/* A connection of a kind; id and file of its welcome, if not NULL. */
 static int open_kind(enum wire_kind kind, uint32_t *id, int *file)
 {
 	struct wire_hello hello = hello_of(kind);
@@ -122,7 +122,7 @@ static void close_device(struct umad_device *device)
 	close(device->fd);
 }
 
-/* As the preload library does it; a full ring only means that the server is behind. */
+/* As the preload library does; a full ring only means that the server is behind. */
 static void write_device(struct umad_device *device, const void *bytes, uint32_t size)
 {
 	struct ring *ring = &device->rings->to_server;
@@ -141,7 +141,7 @@ static void write_device(struct umad_device *device, const void *bytes, uint32_t
 		fail("the server closed the device");
 }
 
-/* The server ends the connection; a welcome that says why may come before. */
+/* The server closes the connection; before that it may send a welcome with the reason. */
 static void expect_end(int fd, const char *what)
 {
 	struct wire_welcome welcome = {0};
@@ -154,7 +154,7 @@ static void expect_end(int fd, const char *what)
 	close(fd);
 }
 
-/* The same of a device, whose connection may still have a token. */
+/* The same for a device, whose connection may still have a token. */
 static void expect_closed(struct umad_device *device, const char *what)
 {
 	struct pollfd ready = {.fd = device->fd};
@@ -164,7 +164,7 @@ static void expect_closed(struct umad_device *device, const char *what)
 	close_device(device);
 }
 
-/* A hello with two files, where one at most is expected. */
+/* A hello with two files; at most one is allowed. */
 static void greet_with_files(int fd)
 {
 	struct wire_hello hello = hello_of(WIRE_FILES);
@@ -202,7 +202,7 @@ static void greet_badly(void)
 		int fd = reach();
 
 		send(fd, noise, sizes[i], MSG_NOSIGNAL);
-		expect_end(fd, "noise was taken for a hello");
+		expect_end(fd, "random bytes were accepted as a hello");
 	}
 	for (size_t i = 0; i < 5; i++)
 		hellos[i] = hello_of(WIRE_UMAD);
@@ -215,13 +215,13 @@ static void greet_badly(void)
 		int fd = reach();
 
 		send(fd, &hellos[i], sizeof(hellos[i]), MSG_NOSIGNAL);
-		expect_end(fd, "a hello that cannot be was taken");
+		expect_end(fd, "an impossible hello was accepted");
 	}
 	for (size_t i = 0; i < 10; i++) {
 		int fd = reach();
 
 		greet_with_files(fd);
-		expect_end(fd, "two files were taken");
+		expect_end(fd, "two files were accepted");
 	}
 }
 
@@ -250,10 +250,10 @@ static void make_smp(struct umad *umad, const struct umad_device *device, uint32
 {
 	make_mad(umad, device->agent, tid, 0x81, 1, 1);
 	umad->header.lid = 0xFFFF;
-	memset(umad->mad + 32, 0xFF, 4); /* no part of the way goes by LID */
+	memset(umad->mad + 32, 0xFF, 4); /* no part of the path is by LID */
 }
 
-/* The answer to one of those comes. */
+/* Waits for the answer to one of these. */
 static void expect_answer(struct umad_device *device)
 {
 	struct pollfd ready = {.fd = device->fd, .events = POLLIN};
@@ -265,7 +265,7 @@ static void expect_answer(struct umad_device *device)
 		fail("a device that was not closed does not answer");
 }
 
-/* A file that is none of memory, which might make who reads it wait. */
+/* A file that is not in memory: a read of it might block the server. */
 static void send_long(uint32_t id, int file)
 {
 	struct wire_call what = {.function = WIRE_SEND, .id = id};
@@ -287,12 +287,12 @@ static void send_long(uint32_t id, int file)
 	}
 	sendmsg(fd, &message, MSG_NOSIGNAL);
 	if (recv(fd, &answer, sizeof(answer), 0) != sizeof(answer) || !answer.error)
-		fail("what is no file in memory was taken for a MAD");
+		fail("a file that is not in memory was accepted as a MAD");
 	close(fd);
 	close(file);
 }
 
-/* What is merely wrong is refused, and the device stays open. */
+/* The server refuses invalid records, and the device stays open. */
 static void write_wrong(void)
 {
 	static const uint32_t sizes[] = {1, 63, 64, 65, 99, 100, 319, 321, 4000, LONGEST};
@@ -305,7 +305,7 @@ static void write_wrong(void)
 		write_device(&device, bytes, sizes[i]);
 	nonsense.id = device.id;
 	if (!call(&nonsense).error)
-		fail("a call that there is not was carried out");
+		fail("a call of an unknown function succeeded");
 	if (pipe(ends))
 		fail("pipe");
 	send_long(device.id, ends[0]);
@@ -313,24 +313,24 @@ static void write_wrong(void)
 	send_long(device.id, memfd_create("empty", MFD_ALLOW_SEALING));
 	send_long(device.id, -1);
 	if (!ftruncate(device.file, 0))
-		fail("the memory that the server looks at can be taken away");
+		fail("the memory that the server reads can be truncated");
 	expect_answer(&device);
 	close_device(&device);
 }
 
-/* What no library of ours does ends the connection. */
+/* Records that no library of weft sends end the connection. */
 static void write_impossible(void)
 {
 	static const struct {
 		uint32_t tail, size;
 		const char *what;
 	} cases[] = {
-		{8 * RING_BYTES, 320, "a place beyond the ring was taken"},
-		{4096 + 4, 320, "a crooked place was taken"},
-		{64, 320, "a record beyond its ring's tail was taken"},
-		{4096, RING_BYTES, "a record that is too long was taken"},
-		{4096, 0xFFFFFFF0, "a record of a negative size was taken"},
-		{4096, 0, "a gap that ends nowhere was taken"},
+		{8 * RING_BYTES, 320, "a position beyond the ring was accepted"},
+		{4096 + 4, 320, "an unaligned position was accepted"},
+		{64, 320, "a record beyond its ring's tail was accepted"},
+		{4096, RING_BYTES, "a record that is too long was accepted"},
+		{4096, 0xFFFFFFF0, "a record of a negative size was accepted"},
+		{4096, 0, "a gap without an end was accepted"},
 	};
 	static char noise[4000];
 
@@ -347,7 +347,7 @@ static void write_impossible(void)
 		struct umad_device device = open_agent(0x81, 0, 0);
 
 		send(device.fd, noise, size, MSG_NOSIGNAL);
-		expect_closed(&device, "a token that is none was taken");
+		expect_closed(&device, "an invalid token was accepted");
 	}
 }
 
@@ -357,7 +357,7 @@ static void write_badly(void)
 	write_impossible();
 }
 
-/* More than the server keeps for who reads nothing. */
+/* More MADs than the server keeps for a client that does not read. */
 static void flood(void)
 {
 	struct umad_device device = open_agent(0x81, 0, 0);
@@ -376,7 +376,7 @@ static void crowd(void)
 		reach();
 }
 
-/* GetTable of all NodeRecords from the SA at LID 1, whose answer nobody waits for. */
+/* GetTable of all NodeRecords from the SA at LID 1. No program waits for the answer. */
 static void vanish(void)
 {
 	for (unsigned i = 0; i < 20; i++) {
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 		puts("done");
 		fflush(stdout);
 		if (behaviours[i].run == flood || behaviours[i].run == crowd)
-			pause(); /* with everything unread, and all held */
+			pause(); /* keeps all connections open and reads nothing */
 		return 0;
 	}
 	return 2;

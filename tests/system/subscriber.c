@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A program that wants to hear what happens in its subnet, as those who stand on libibumad do it:
- * `subscriber [-s] SECONDS [TRAP...]` subscribes at the master's SA to these traps of all ports
- * (none: to all), says "subscribed", prints each Report that comes as "report TRAP DETAILS", where
- * the details are the first 22 bytes as hex digits, and confirms it. With -s it confirms nothing.
- * It ends after so many seconds. For tests/system/reports.sh.
+ * A program that receives the Reports of its subnet, like other users of libibumad. `subscriber
+ * [-s] SECONDS [TRAP...]` subscribes at the master's SA to these traps of all ports (default: all
+ * traps) and prints "subscribed". It prints each Report as "report TRAP DETAILS", where the details
+ * are the first 22 bytes as hex digits, and confirms it. With -s it confirms nothing. It ends after
+ * so many seconds. For tests/system/reports.sh.
  */
 #include <endian.h>
 #include <infiniband/umad.h>

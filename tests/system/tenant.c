@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A program of a tenant, as those that stand on libibumad: what it sends to QP1 of other ports goes
- * with a P_Key index of its choice, which ibping's does not. For tests/system/tenants.sh.
+ * A program of a tenant that uses libibumad. It sends to QP1 of other ports with a P_Key index of
+ * its choice, unlike ibping. For tests/system/tenants.sh.
  *
- *	tenant hear SECONDS             prints each MAD that comes as "heard LID INDEX", and answers
- *	tenant ping LID INDEX           asks such a one; prints "answer LID INDEX", or ends with 1
- *	tenant cast MLID INDEX          sends what asks for no answer
- *	tenant join PREFIX GUID MGID    joins a group that is there (hex digits); prints its MLID
+ *
+ *	tenant hear SECONDS             prints each MAD as "heard LID INDEX", and answers it
+ *	tenant ping LID INDEX           sends a request to such a tenant; prints "answer LID INDEX",
+ *	                                or ends with 1
+ *	tenant cast MLID INDEX          sends MADs that need no answer
+ *	tenant join PREFIX GUID MGID    joins an existing group (hex digits); prints its MLID
  */
 #include <endian.h>
 #include <infiniband/umad.h>
@@ -47,7 +49,7 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* Only one at a port can hear what nobody asked for. */
+/* Only one agent of a port can receive unsolicited MADs. */
 static void begin(int is_adm, int hears)
 {
 	long methods[16 / sizeof(long)] = {hears ? 1L << GET | 1L << SEND : 0};
@@ -137,7 +139,7 @@ static void put_hex(uint8_t *to, const char *digits)
 	}
 }
 
-/* MGID, PortGID and JoinState: what a full member of a group that is there has to say. */
+/* MGID, PortGID and JoinState: the components of a full member that joins an existing group. */
 static int join(char **words)
 {
 	enum { MGID_PORT_GID_JOIN = 0x10003 };

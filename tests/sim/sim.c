@@ -195,10 +195,9 @@ static void look_at_circles(struct sim *sim)
 		return;
 	sim->circles_due_us = UINT64_MAX;
 	if (forest_last(sim->forest, &lid, way, sizeof(way)))
-		sim_fail(
-			sim,
-			"%u s after the last event the cables for MLID 0x%x still close a loop: %s",
-			CIRCLES_LAST_S, lid, way);
+		sim_fail(sim,
+			 "%u s after the last event cables of MLID 0x%x still close a loop: %s",
+			 CIRCLES_LAST_S, lid, way);
 	if (!circles_last(sim->circles, &device, &lid))
 		return;
 	circles_describe(device, lid, way, sizeof(way));

@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What other hosts notice when one host floods the manager: it sends MADs of one kind at a time, 30,000 in a
-# second, while another host asks for a path record every 2 ms. For each kind: the victim's times to an
-# answer and how many requests it lost, the rate that the attacker reached, weftd's CPU time as a share of
-# one processor, and its memory before the attack, at most, and after it. Each kind has a weftd of its own, on
-# the same fabric. The first lines are the same without an attack. "Between hosts" is the time in which a third
-# host has answers from others, of which weftd knows nothing: what the machine and the simulator do to all of
-# them. A port needs 5 us to send a MAD, else the simulator would pass a long RMPP message within one turn.
-# With QUICK a smaller fabric and less time; tests/system/attacks-flood.sh runs that.
+# The effect on other hosts when one host floods the manager. The attacker sends MADs of one kind at a time, 30,000 in a
+# second, while another host requests a path record every 2 ms. For each kind it prints the response times and lost
+# requests of the victim, the rate of the attacker, weftd's CPU time as a share of one processor, and its memory:
+# before, the maximum, and after the attack. Each kind has a weftd of its own, on the same fabric. The first lines are
+# without an attack. "Between hosts" is the response time between other hosts, without weftd: the share of the machine
+# and the simulator. A port needs 5 us to send a MAD, else the simulator would pass a long RMPP message within one turn.
+# With QUICK the fabric is smaller and the time shorter; tests/system/attacks-flood.sh runs that.
 #
-# Each kind is judged: no request of the victim is lost or refused, and within 15 s the memory is at most
-# 110 % of before, in one of three runs: where the heap could not shrink by chance the next one differs, and a
-# leak stays. The times and the CPU time depend on what else the machine does, so they are not judged,
-# but a remark begins with MISSED where the p99 is 50 ms or more, or the CPU time more than 50 %.
+# Each kind is judged. No request of the victim may be lost or refused. Within 15 s the memory must be at most 110 % of
+# before, in one of three runs: a heap that by chance could not shrink differs in the next run, and a leak stays.
+# Response times and CPU time depend on the load of the machine, so they are not judged. A remark begins with MISSED if
+# the p99 is 50 ms or more, or the CPU time more than 50 %.
 #
 #	attacks.sh [KIND]...	kinds as of sa_flood --list
 # shellcheck source=tests/system/lib.sh
@@ -33,7 +32,7 @@ cpu_ticks() {
 	awk '{ print $14 + $15 }' "/proc/${pids[weftd]}/stat"
 }
 
-# memory VmRSS|VmHWM: KiB, without the simulator's rings, which are shared memory.
+# memory VmRSS|VmHWM: KiB, without the rings of the simulator, which are shared memory.
 memory() {
 	awk -v name="$1:" '$1 == name { kib += $2 } $1 == "RssShmem:" { kib -= $2 }
 		END { print kib }' "/proc/${pids[weftd]}/status"
@@ -51,14 +50,14 @@ start_manager() {
 	rm -rf weftd.state
 	start_weftd weftd "$manager" && wait_for 60 is_up weftd || because "no subnet: $(tail -n 1 weftd.log)" || return 1
 	wait_for 30 ask_for_hosts || because "the SA tells no hosts" || return 1
-	# What is worked out once, and the events that are kept: their number is bounded.
+	# Warms caches up, and fills the bounded list of events.
 	on "$asker" "$probe" hosts.txt 100 $warm_seconds >warm.out 2>&1
 	on "$asker" "$flood" "join and leave" hosts.txt 10000 $warm_seconds >warm.out 2>&1
 	sleep 0.5
 }
 
-# probed: what sa_probe says of the manager and of hosts, and the manager's CPU time meanwhile in ticks, into
-# $answers, control.out and $ticks.
+# probed: output of sa_probe about the manager and about hosts, and the CPU time of the manager during this in ticks,
+# into $answers, control.out and $ticks.
 probed() {
 	local from
 
@@ -72,7 +71,7 @@ probed() {
 	unset "pids[control]"
 }
 
-# measure KIND: "" is no attack. Leaves the figures for report() and harmless().
+# measure KIND: "" is no attack. Sets the figures for report() and harmless().
 measure() {
 	start_manager || return 1
 	before=$(memory VmRSS)

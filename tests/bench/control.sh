@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What it costs weftd to be looked at, on a large fabric: for each command of weftctl that only looks the CPU time
-# of its loop thread, by the kernel's count in nanoseconds, and which of its turns used more than 2 ms. Status, and what
-# is asked about one thing, should cost 5 ms at the most; a list, or what is judged, in proportion to the fabric, but no
-# turn more than 2 ms. The commands are those of --help that the socket for those who only look answers; one that is
-# not known here is a failure. The manager is otherwise idle: it neither sweeps nor reads back, and of some runs the least is
-# shown, for the processor is shared with other programs and their caches. With QUICK a smaller fabric.
+# The cost of read-only commands for weftd, on a large fabric: for each such command of weftctl the CPU time of the loop
+# thread, by the kernel's count in nanoseconds, and its turns of more than 2 ms. Status, and queries about one object,
+# should cost 5 ms at most. The cost of a list or a judgement may grow with the fabric, but no turn may take more than 2
+# ms. The commands are those of --help that the read-only socket answers; a command that is missing here is a failure.
+# The manager is otherwise idle: it neither sweeps nor reads back. The lowest of several runs is shown, because other
+# programs share the processor and its caches. With QUICK the fabric is smaller.
 #
 #	control.sh [SPEC]
 # shellcheck source=tests/system/lib.sh
@@ -15,7 +15,7 @@
 [ -n "${QUICK:-}" ] && spec=fattree:radix=24,levels=3 || spec=fattree:radix=36,levels=3
 spec=${1:-$spec}
 
-# The goal for one, in milliseconds of CPU; 0: it is in proportion to the fabric.
+# The goal of a command, in milliseconds of CPU; 0: in proportion to the fabric.
 declare -A goals=(
 	['status']=5 ['node list']=0 ["node show LEAF"]=5 ['port list']=0 ['port list LEAF']=5 ['port show LEAF 1']=5
 	['link list']=0 ['partition list']=5 ['partition show 0x7fff']=0 ['config show']=5 ['multicast list']=5
@@ -25,7 +25,7 @@ declare -A goals=(
 	['keys status']=5 ['ha status']=5
 )
 
-# How often those are run that have no goal, where it is not three times.
+# The number of runs of commands without a goal, if it is not three.
 declare -A often=(['route dump --format opensm dumped']=1 ['route plan --engine minhop']=1)
 
 is_quiet() {
@@ -37,7 +37,7 @@ used_ns() {
 	cut -d ' ' -f 1 "/proc/${pids[sm]}/schedstat"
 }
 
-# Nothing is left of what followed the bring-up: in a second it uses next to nothing.
+# No work is left from the bring-up: the loop uses next to no CPU time in a second.
 is_idle() {
 	local before
 
@@ -46,18 +46,18 @@ is_idle() {
 	(($(used_ns) - before < 5000000))
 }
 
-# A line each, since names are words.
+# A line each, because names are words.
 slow_turns() {
 	status sm 'map { "\n$_->{name}=$_->{slow}:" . int($_->{worst_us} / 100) / 10 } @{$_->{turns}}'
 }
 
-# rose BEFORE AFTER: how many turns of which names used too much, and the worst of that name since the start.
+# rose BEFORE AFTER: number and names of turns that used too much, and the longest turn of each name since the start.
 rose() {
 	awk -F '[=:]' 'NR == FNR { before[$1] = $2; next } $2 > before[$1] { printf " %d of %s (worst %s ms)", $2 - before[$1], $1, $3 }' \
 		<(echo "$1") <(echo "$2")
 }
 
-# cost COMMAND: a line of it. Between two looks at the clock is nothing but the command.
+# cost COMMAND: a line about it. Only the command runs between the two readings of the clock.
 cost() {
 	local words runs=$((goals[$1] ? 7 : ${often[$1]:-3})) before after least=0 ns start i above
 
@@ -81,7 +81,7 @@ cost() {
 	}'
 }
 
-# Each command that may be asked on this socket is above: the others are refused there.
+# The list above has every command that this socket answers. The socket refuses the others.
 all_are_known() {
 	local words
 	local -A known=()

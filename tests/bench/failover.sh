@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# A master dies by SIGKILL, alone or with its host, and its standby takes over, on weftsim: what happens when,
-# in milliseconds from the kill, with what is aimed at beside it, what the agents are sent, and whether LIDs, groups,
-# members, services and subscriptions are what they were. ONLY="PART...":
+# A master dies by SIGKILL, alone or with its host, and its standby takes over, on weftsim. Prints the time of each
+# step, in milliseconds from the kill, with its goal; the SMPs that agents received; and whether LIDs, groups, members,
+# services and subscriptions are unchanged. ONLY="PART...":
 #
-#	weftd    two weftd, which know of each other by the fabric alone
+#	weftd    two weftd that find each other through the fabric only
 #	follows  the standby follows the master beside the fabric (durability "standby")
 #	moves    the same with an sm_lid
-#	opensm   two OpenSM as they are configured by default
-#	keys     as follows, with M_Keys at protection level 2; before it a restart, a rotation, somebody without a key
-#	large    as follows, with 11,664 hosts instead of 648; not unless it is named
+#	opensm   two OpenSM in their default configuration
+#	keys     as follows, with M_Keys at protection level 2; before it a restart, a rotation, a host without a key
+#	large    as follows, with 11,664 hosts instead of 648; only when named
 #
-# The standby's SA is asked a few hundred times a second from a third host. Who has been Set, and which hosts know
-# whom and were told to register anew, weftsim is asked some thirty times a second: these times are when that was
-# seen. TIMES=n repeats each; QUICK is follows and keys. A poll comes sooner or later after the kill.
+# A third host sends a few hundred requests a second to the SA of the standby. weftsim is queried some thirty times a
+# second for the Sets, and for the hosts that have the new SM LID and were notified to re-register: these times are when
+# the query saw it. TIMES=n repeats each part; QUICK is follows and keys. The time from the kill to the next poll
+# varies.
 # shellcheck source=tests/system/lib.sh
 # shellcheck disable=SC2016 # what status is asked for is Perl
 . "$(dirname "$0")/../system/lib.sh"
@@ -24,7 +25,7 @@ parts=${ONLY:-weftd follows moves opensm keys}
 command -v opensm >/dev/null || parts=${parts/opensm/}
 "${CC:-cc}" -O2 -o registrar "$root/tests/system/registrar.c" -libumad || exit 1
 
-# What is aimed at with 648 hosts. With 11,664 rereg_rate alone takes 12 s.
+# Goals with 648 hosts. With 11,664 hosts rereg_rate alone takes 12 s.
 declare -A answer_ms=([alone]=500 [gone]=1500)
 told_ms=3000
 
@@ -39,7 +40,7 @@ now_us() {
 	echo "${EPOCHREALTIME/./}"
 }
 
-# Figures: what, how much, and what is aimed at.
+# Figures: name, value and goal.
 
 title() {
 	printf '%s\n' "$*"
@@ -56,15 +57,15 @@ at() {
 		printf "  %-44s\t%9.1f ms\t%s%s\n", what, us / 1000, text, text && remark ? ", " remark : remark }'
 }
 
-# all WHAT FIGURE OF: as many as there are.
+# all WHAT FIGURE OF: the value must equal the total.
 all() {
 	row "$1" "$2 of $3" "goal: all$([ "$2" = "$3" ] || echo ": MISSED")"
 }
 
-# Looking at the fabric
+# State of the fabric
 
-# look_around: $sets and $smps at agents, $known, $told and $ports: hosts' active ports that know $lid as their
-# manager's, those of them that were told to register anew, and all; since `stats reset`. In $sets_of which attributes.
+# look_around: $sets and $smps at agents, and since `stats reset` $known, $told and $ports: the active ports of hosts
+# that have $lid as SM LID, those that were notified to re-register, and all. $sets_of has the Sets by attribute.
 look_around() {
 	"$BUILD/weftsim" "do" stats clients >stats.txt || return 1
 	read -r sets smps known told ports sets_of < <(awk -v lid="$lid" '
@@ -76,12 +77,12 @@ look_around() {
 		END { print sets + 0, smps + 0, known + 0, told + 0, ports + 0, substr(of, 3) }' stats.txt)
 }
 
-# sent ATTRIBUTE: how many Set() of it agents have met.
+# sets_sent ATTRIBUTE: how many Set() of it agents received.
 sets_sent() {
 	awk -v name="$1" '$1 == name { print $NF; there = 1 } END { if (!there) print 0 }' stats.txt
 }
 
-# Lines of a log with the time at which they came.
+# Lines of a log with their time.
 stamp() {
 	while IFS= read -r line; do
 		printf '%s %s\n' "$(now_us)" "$line"
@@ -135,7 +136,7 @@ role_is() { # NAME PART ROLE
 	esac
 }
 
-# lid_of NAME PART HOST: under M_Keys ports tell theirs to their manager only.
+# lid_of NAME PART HOST: with M_Keys only the manager can read it.
 lid_of() {
 	if [ "$2" != opensm ]; then
 		status "$1" '$_->{lid}'
@@ -150,7 +151,7 @@ master_runs() { # PART
 		because "$1: the master does not come up: $(tail -n 1 a.log)"
 }
 
-# in_step WHO: registrations are acknowledged by the standby, or by the master alone (local).
+# in_step NAME: the standby acknowledges registrations, or the master alone does (local).
 in_step() {
 	[ "$(ctl a ha status 2>/dev/null | json '$_->{acknowledged_by}, $_->{standbys}[0]{state}')" = "$1 in step" ]
 }
@@ -176,19 +177,19 @@ all_end() {
 	rm -rf a.* b.* stamped
 }
 
-# What hosts register
+# Registrations of hosts
 
 REGISTRARS=108 # hosts; each that runs a program costs weftsim some 200 files
 EACH=12        # of each: services, members, subscriptions in turn
 
-# 100 groups of 20 members; how long a join takes.
+# 100 groups of 20 members; the time of a join.
 hosts_join() {
 	join_groups 1 100 20 || return 1
 	row "a join, durability $durability: median" "$(awk '{ printf "%.2f ms", $2 / 1000 }' join.err)" \
 		"$(awk '{ printf "99 %% of %d within %.2f ms", $1, $3 / 1000 }' join.err)"
 }
 
-# Hosts all over the fabric, but the one that may go: what it has registered is kept, and not shown.
+# Hosts all over the fabric, except the host that may be removed: its registrations are kept, but not shown.
 hosts_register() {
 	local step=$((${#hosts[@]} / REGISTRARS)) first=1 i
 
@@ -198,7 +199,7 @@ hosts_register() {
 	done
 }
 
-# Everything that is registered, and the LIDs: "KIND WHAT", a line each.
+# All registrations and LIDs: "KIND VALUE", a line each.
 records() {
 	"$BUILD/weftctl" -s "$1.run/control.sock" save "$1.json" >/dev/null && json 'map { my $r = $_; my $k = $r->{kind};
 		$k eq "lid" ? "lid $r->{GUID} $r->{LID}\n" :
@@ -209,7 +210,7 @@ records() {
 		<"$1.json" | sed 's/^ *//; /^$/d' | sort
 }
 
-# shown FILE: the same as the SA tells it to a host; a line for each record.
+# shown FILE: the same from the SA, as a host sees it; a line for each record.
 shown() {
 	local kind
 
@@ -234,14 +235,14 @@ compare() {
 
 # The failover
 
-# ask_sa: until it answers at $lid; from when on, is in answered.
+# ask_sa: until it answers at $lid; `answered` has the time.
 ask_sa() {
 	on "$client" "$BUILD/tests/bench/sa_wait" "$lid" 300 >answered 2>answered.err &
 	waiting=$!
 }
 
-# until_done: when the last Set() reached an agent, and the last host knew $lid and was told, in $last_set and
-# $last_told; once the log says $done_pattern and it is quiet.
+# until_done: $last_set and $last_told have the times of the last Set() at an agent, and of the last host that has $lid
+# and its notification. Waits until the log has $done_pattern and the fabric is quiet.
 until_done() {
 	local now seen_sets=0 seen_told=0
 
@@ -258,7 +259,7 @@ until_done() {
 	done
 }
 
-# said WHAT PATTERN: when the standby first said so.
+# said WHAT PATTERN: when the log of the standby first had such a line.
 said() {
 	local us
 
@@ -316,7 +317,7 @@ a_failover() {
 	start_weftsim "$spec" && master_runs "$1" && standby_runs "$1" && fails "$1" "$2"
 }
 
-# What a registration costs where no standby has to have it.
+# The time of a registration without a standby.
 joins_local() {
 	local durability=local
 
@@ -347,7 +348,7 @@ comes_up() {
 	protected "$1"
 }
 
-# protected WHAT: how long it was since $began until every port had shown its key, and none is lost.
+# protected WHAT: the time from $began until every port has shown its key, and none is lost.
 protected() {
 	wait_for 60 all_have_theirs || because "$1: keys status says $(ctl a keys status)" || return 1
 	at "$1: every port has shown its key" "$(now_us)"
@@ -355,7 +356,7 @@ protected() {
 	none_lost "$1"
 }
 
-# none_lost WHAT [NAME]: every host's link is ACTIVE, each reaches each, and each port has its key.
+# none_lost WHAT [NAME]: the link of every host is ACTIVE, all hosts reach each other, and each port has its key.
 none_lost() {
 	local name=${2:-a} away=${3:-0}
 
@@ -366,7 +367,7 @@ none_lost() {
 	"$BUILD/weftsim" "do" check >check.txt || because "$1: $(tail -n 1 check.txt)"
 }
 
-# Each of some hosts is told by LID, by somebody without its key, that another one is its manager.
+# A host without keys sends some other hosts a Set() by LID that names another manager.
 strangers() {
 	local events victim lid told=0 number=20 i
 

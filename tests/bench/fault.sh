@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the loss of one cable between a leaf and a switch above it costs weftd and OpenSM, as daemons on
-# a weftsim of 11,664 hosts (QUICK: 3,456): from the moment the cable is pulled to the last Set() that
-# reaches an agent, in real time and in CPU time of all threads, with the SMPs. When that was, is asked of
-# weftsim some fifty times a second; the asking costs a fifth of a processor. Then when things happened:
-# in weftd's log and status, and in a simulation with 100 us an SMP, where computing takes a fixed time.
+# The cost of the loss of one cable between a leaf and a switch above it, for weftd and OpenSM as daemons on a weftsim
+# of 11,664 hosts (QUICK: 3,456). Measured from the pull of the cable to the last Set() at an agent are real time, CPU
+# time of all threads, and SMPs. weftsim is queried for that some fifty times a second, which costs a fifth of a
+# processor. Then it prints the times of the steps: from weftd's log and status, and from a simulation with 100 us an
+# SMP, where computing takes a fixed time.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
@@ -21,7 +21,7 @@ leaf=$(printf 'leaf-p%02d-02' $((radix / 2 + 1)))
 
 host=$("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2; exit }')
 
-# cpu_us NAME: of all threads since they began.
+# cpu_us NAME: of all threads since the start.
 cpu_us() {
 	cat "/proc/${pids[$1]}"/task/*/schedstat 2>/dev/null | awk '{ ns += $1 } END { printf "%d", ns / 1000 }'
 }
@@ -30,7 +30,7 @@ now_us() {
 	echo "${EPOCHREALTIME/./}"
 }
 
-# counts: "SETS SMPS" that agents have met.
+# counts: "SETS SMPS" that agents received.
 counts() {
 	"$BUILD/weftsim" "do" stats | awk '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 }
 		on { gets += $(NF - 1); sets += $NF } END { print sets, gets + sets }'
@@ -40,12 +40,12 @@ lines() { # PATTERN FILE
 	grep -cE -- "$1" "$2" 2>/dev/null
 }
 
-# said_again: the manager has said that it is done once more than $done_before times.
+# said_again: the manager has reported its end more than $done_before times.
 said_again() {
 	[ "$(lines "$done_pattern" "$done_log")" -gt "$done_before" ]
 }
 
-# For a second nothing was set, and little was read: weftd looks at everything once in half an hour.
+# No Set() for a second, and few reads: weftd reads everything once in half an hour.
 is_quiet() {
 	local sets smps sets_then smps_then
 
@@ -55,7 +55,7 @@ is_quiet() {
 	[ "$sets" = "$sets_then" ] && [ $((smps_then - smps)) -lt 1000 ]
 }
 
-# pull NAME: leaves in $took_us, $cpu_ms, $sets and $smps what the loss of the cable cost.
+# pull NAME: sets $took_us, $cpu_ms, $sets and $smps to the cost of the lost cable.
 pull() {
 	local name=$1 began cpu sets_now smps_now sets_last smps_before settled=
 
@@ -89,7 +89,7 @@ figures() { # WHO
 		"$spec" "$1" $((took_us / 1000)) "$cpu_ms" "$smps" "$sets"
 }
 
-# Lines of weftd's log with the time at which they came.
+# Lines of weftd's log with their time.
 stamp() {
 	while read -r line; do
 		printf '%s %s\n' "$(now_us)" "$line"

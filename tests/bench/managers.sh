@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Cold bring-up by weftd and by OpenSM, one after the other on the same fabric, each on a weftsim that
-# was just started: wall time, CPU time, memory, SMPs. The simulator is a good part of the wall time, and
-# the same for both. With QUICK only the smaller fabrics.
+# Cold bring-up by weftd and by OpenSM, one after the other on the same fabric, each on a new weftsim: wall time, CPU
+# time, memory, SMPs. A good part of the wall time is the simulator's, and the same for both. With QUICK only the
+# smaller fabrics.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
 sizes="fattree:radix=36,levels=2 fattree:radix=24,levels=3 fattree:radix=36,levels=3"
 [ -z "${QUICK:-}" ] || sizes="fattree:radix=36,levels=2 fattree:radix=24,levels=3"
 
-# measured NAME COMMAND...: its wall, user and system seconds and its memory in KiB, in NAME.time. It runs
-# on the first host.
+# measured NAME COMMAND...: writes wall, user and system seconds and memory in KiB to NAME.time. The command runs on the
+# first host.
 measured() {
 	local name=$1
 
@@ -28,7 +28,7 @@ bring_up_opensm() {
 	OSM_TMP_DIR=$work/osm.d OSM_CACHE_DIR=$work/osm.d measured opensm opensm -o -R minhop -e -f "$work/opensm.log"
 }
 
-# The simulator's own: how much it sent around, and whether all is well.
+# The counters of the simulator: SMPs, and whether all ports work.
 look_at_fabric() {
 	"$BUILD/weftsim" "do" stats >"$1.stats" && "$BUILD/weftsim" "do" check >"$1.check" ||
 		because "weftsim: $(tail -n 1 "$1.check")" || return 1

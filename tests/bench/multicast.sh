@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What multicast costs weftd and OpenSM: many groups with random members, one more join, a lost cable,
-# one after the other on a weftsim of 432 hosts (FULL: 3,456 hosts, 1,000 groups of 100; MANAGERS names one of
-# the two). Counted are the Sets that agents have met, and CPU time of all threads of the manager. With weftd
-# each group is looked at after each step: a packet from a member must reach the others and nobody else; at
-# the end ibdmchk judges the tables, if it is there.
+# The cost of multicast for weftd and OpenSM: many groups with random members, one more join, a lost cable, one after
+# the other on a weftsim of 432 hosts (FULL: 3,456 hosts, 1,000 groups of 100; MANAGERS selects one of the two). Counted
+# are the Sets that agents received, and CPU time of all threads of the manager. With weftd each group is checked after
+# each step: a packet from a member must reach all other members and no other port. At the end ibdmchk checks the
+# tables, if it is installed.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
@@ -35,13 +35,13 @@ figures() {
 		on { sets += $NF } on && /MulticastForwarding/ { mft += $NF } END { print mft + 0, sets, cpu }'
 }
 
-# all_sets: what agents have met of them.
+# all_sets: how many Sets agents received.
 all_sets() {
 	"$BUILD/weftsim" "do" stats | awk '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 } on { sets += $NF }
 		END { print sets }'
 }
 
-# unanswered NAME: how many Sets of multicast blocks had no answer, which weftd tells; each is sent again.
+# unanswered NAME: the Sets of multicast blocks without an answer, as weftd reports; each is sent again.
 unanswered() {
 	if [ "$1" = weftd ]; then
 		# shellcheck disable=SC2016 # these are Perl's
@@ -63,7 +63,7 @@ settles() {
 	done
 }
 
-# step NAME TEXT COMMAND...: what the command costs until all is quiet.
+# step NAME TEXT COMMAND...: the cost of the command until the fabric is quiet.
 step() {
 	local name=$1 text=$2 before after
 
@@ -77,7 +77,7 @@ step() {
 			($8 > $4 ? ", " $8 - $4 " had no answer" : "") }'
 }
 
-# held FILE: "SWITCH MLID PORT..." of all that switches hold.
+# held FILE: "SWITCH MLID PORT..." of all entries of the switches.
 held() {
 	local node
 
@@ -86,8 +86,8 @@ held() {
 	done >"$1"
 }
 
-# blocks_differ NAME BEFORE AFTER: of 32 MLIDs and 16 ports, as a Set() writes them; and those that hold
-# nothing but had to be written, since MulticastFDBTop has risen above them and nobody knew of them.
+# blocks_differ NAME BEFORE AFTER: blocks of 32 MLIDs and 16 ports, as a Set() writes them. Empty blocks count if
+# MulticastFDBTop has risen above them, because their content was unknown.
 blocks_differ() {
 	# shellcheck disable=SC2016 # these are Perl's
 	perl -e 'my ($name, $positions, @files) = @ARGV; my (@has, @top); my ($differ, $empty) = (0, 0);
@@ -109,7 +109,7 @@ members_of() {
 	ctl weftd multicast show "$1" | json 'join "\n", map { $_->{description} } @{$_->{members}}' | sort
 }
 
-# whole MGID MLID: from its first member it reaches all the others.
+# whole MGID MLID: a packet from its first member reaches all other members.
 whole() {
 	local from
 
@@ -120,7 +120,7 @@ whole() {
 	tail -n +2 members.txt | cmp -s - reached.txt
 }
 
-# look_at_groups TEXT: how many of them are whole.
+# look_at_groups TEXT: how many groups pass whole().
 look_at_groups() {
 	local number mlid good=0
 
@@ -147,7 +147,7 @@ judged() {
 measure() {
 	local name=$1 quiet=2
 
-	# In between OpenSM reads all of so large a fabric.
+	# In between OpenSM reads the whole of so large a fabric.
 	[ "$name" = weftd ] || [ -z "${FULL:-}" ] || quiet=30
 
 	start_weftsim "$spec" || return 1

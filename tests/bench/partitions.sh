@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# 4,000 partitions of 30 members on 3,456 hosts (QUICK: 400 on 648), by weftd and by OpenSM from the same
-# file: how many P_Key blocks are written when the fabric comes up, and what one member more costs. For
-# weftd that is a command, for OpenSM a changed file and SIGHUP. SMPs are weftsim's own count, times those
-# of this machine; processor time is the daemon's. One member more or less is two tables: the adapter's and
-# that of the switch's port before it. Get(PortInfo) is the look at the manager's own port, twice a second.
-# Without a file, the first partition makes the switches enforce before all hosts and the last one that goes
-# ends that: what the command takes up to its answer, and until the fabric is at rest; once as soon as the fabric
-# is up, and once when the trickle has read what the switches' ports hold. What as many SMPs cost at least is
-# what they cost a program that does nothing else (umad_rate).
+# 4,000 partitions of 30 members on 3,456 hosts (QUICK: 400 on 648), by weftd and by OpenSM from the same file: the
+# number of P_Key blocks that the bring-up writes, and the cost of one more member. For weftd that is a command, for
+# OpenSM a changed file and SIGHUP. SMPs are weftsim's count, times are those of this machine, and CPU time is the
+# daemon's. One member more or less changes two tables: of the adapter and of its switch port. Get(PortInfo) is the
+# check of the manager's own port, twice a second.
+#
+# Without a file, the first partition starts enforcement at all host ports, and the removal of the last partition ends
+# it. Measured is the time of the command until its answer, and until the fabric is in a steady state: once directly
+# after the bring-up, and once when readback has read the tables of the switch ports. The lower bound for so many SMPs
+# is the cost in a program that does nothing else (umad_rate).
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
@@ -36,7 +37,7 @@ make_file() {
 		}' >many.conf
 }
 
-# smps [P]: SMPs that agents have seen since weftsim's count was reset; P: those that Set a P_KeyTable.
+# smps [P]: SMPs at agents since weftsim's count was reset; P: only Set(P_KeyTable).
 smps() {
 	"$BUILD/weftsim" "do" stats | awk -v keys="${1:-}" '
 		/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 }
@@ -48,7 +49,7 @@ reset_smps() {
 	"$BUILD/weftsim" "do" 'stats reset' >/dev/null
 }
 
-# What the scheduler has counted, of all threads.
+# The scheduler's count, of all threads.
 cpu_ms() {
 	cat "/proc/${pids[$1]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.2f\n", ns / 1e6 }'
 }
@@ -65,7 +66,7 @@ now_ms() {
 	date +%s%3N
 }
 
-# blocks_wanted: of the end ports' tables, 32 keys each, the default one and those of the file.
+# blocks_wanted: of the tables of end ports, 32 keys each, with the default key and those of the file.
 blocks_wanted() {
 	grep -oE '0x[0-9a-f]{16}' many.conf | sort | uniq -c | awk '{ n += int($1 / 32) + 1 } END { print n + 0 }'
 }
@@ -74,7 +75,7 @@ figure() {
 	printf '%s\t%s\t%s\n' "$1" "$2" "${3:-}"
 }
 
-# But for the looks at the manager's own port, and the trickle's round of a day.
+# Except checks of the manager's own port, and readback's round of a day.
 is_quiet() {
 	local before
 
@@ -109,7 +110,7 @@ slow_turns() {
 	status "$1" '$_->{slow_turns}'
 }
 
-# after DAEMON WHAT COMMAND: what it costs up to the answer, and until all is at rest.
+# after DAEMON WHAT COMMAND: its cost until the answer, and until the fabric is in a steady state.
 after() {
 	local began cpu took turns
 
@@ -125,7 +126,7 @@ after() {
 		"$(what); $took; $(($(slow_turns "$1") - turns)) turns of more than 2 ms"
 }
 
-# A client that sends SMPs and takes the answers, and nothing else.
+# A client that only sends SMPs and receives the answers.
 floor_figure() {
 	local round_trips=200000
 

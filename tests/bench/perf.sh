@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What it costs weftd to read the counters of a whole fabric, with 500 requests under way: CPU time and wall
-# time of a sweep, memory for what is kept of each port, and the longest turns of the loop; then the same while
-# 1 % of all ports have errors, with the size of perf metrics and what that and perf errors cost. With QUICK a
-# smaller fabric. Goals stand beside the figures: 2 s of CPU for a sweep of 1,620 switches and 11,664 hosts, and
-# 1,000,000 bytes.
+# The cost of reading the counters of a whole fabric for weftd, with 500 requests under way: CPU time and wall time of a
+# sweep, memory for the values of each port, and the longest turns of the loop. Then the same while 1 % of all ports
+# have errors, with the size of perf metrics and the cost of that and of perf errors. With QUICK the fabric is smaller.
+# Goals are printed beside the figures: 2 s of CPU for a sweep of 1,620 switches and 11,664 hosts, and 1,000,000 bytes.
 #
 #	perf.sh [SPEC]
 # shellcheck source=tests/system/lib.sh
@@ -48,7 +47,7 @@ turns() {
 		grep { $_->{name} =~ /counter|control/ } @{$_->{turns}}' | sed 's/^ //; /^$/d'
 }
 
-# Every hundredth port of switches has counted something of each kind of error.
+# Every hundredth port of switches has counted some errors of each kind.
 errors() {
 	"$BUILD/weftsim" topology "$spec" | awk '/^Switch/ { name = $3; gsub("\"", "", name); ports = $2 }
 		/^\[[0-9]+\]/ && name != "" { gsub(/[][]/, "", $1); if (++n % 100 == 0) print name, $1 }

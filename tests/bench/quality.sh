@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# How good the tables of our engines are beside OpenSM's, on trees complete and with links lost: OpenSM
-# brings each fabric up on a weftsim and dumps its tables, and one judge (bench_route -j) looks at all.
-# Of OpenSM ftree and updn run twice, with roots found and with roots given. Figures are those of the
-# worst fabric of a kind; of OpenSM's time and memory, those of the whole process, which bring up includes.
+# The quality of the tables of weft's engines beside OpenSM's, on trees complete and with links lost. OpenSM brings each
+# fabric up on a weftsim and dumps its tables, and bench_route -j judges all tables. OpenSM's ftree and updn run twice,
+# with roots found and with roots given. Figures are those of the worst fabric of a kind. Time and memory of OpenSM are
+# those of the whole process, with the bring-up.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
@@ -14,13 +14,13 @@ if ! command -v opensm >/dev/null; then
 	exit 1
 fi
 
-# roots SPEC: the GUIDs of the switches at the top, by the names that weftsim gives them.
+# roots SPEC: the GUIDs of the top switches, found by their names in weftsim.
 roots() {
 	"$BUILD/weftsim" topology "$1" | awk '/^switchguid=/ { split($0, part, /[=(]/); guid = part[2] }
 		/^Switch.*"(spine|core)-/ { print guid }'
 }
 
-# judged SPEC NAME OPTION...: the judge's line about OpenSM's tables, with its CPU time instead of ours.
+# judged SPEC NAME OPTION...: the judge's line about OpenSM's tables, with OpenSM's CPU time.
 judged() {
 	local spec=$1 name=$2 user sys kib
 
@@ -31,7 +31,7 @@ judged() {
 		-v mib=$((kib / 1024)) '{ $3 = s; print $0, mib }'
 }
 
-# ours_of SPEC: each of our engines' line.
+# ours_of SPEC: the line of each engine of weft.
 ours_of() {
 	local engine
 
@@ -40,7 +40,7 @@ ours_of() {
 	done
 }
 
-# all_of SPEC: every manager's and engine's line.
+# all_of SPEC: the line of every manager and engine.
 all_of() {
 	local spec=$1 engine
 

@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What a path record costs weftd and OpenSM: the same program asks both for paths between any two hosts,
-# with 64 requests under way, on a weftsim each; the manager's CPU time is the kernel's account of it. By
-# LID and by GID take turns, and the median of all rounds counts: a manager that finds fewer requests
-# waiting when it wakes up pays more for each.
-# Then the same once more while heavy sweeps run one after the other, for the time to an answer; the
-# machine's processors are shared by simulator, manager and client. With QUICK a smaller fabric and fewer
-# requests.
+# The cost of a path record for weftd and OpenSM. The same program requests from both paths between random hosts, with
+# 64 requests under way, on a weftsim each. CPU time of the manager is the kernel's count. Requests by LID and by GID
+# take turns, and the median of all rounds counts: a manager that finds fewer requests waiting when it wakes up pays
+# more for each. Then the same once more during continuous heavy sweeps, for the response time. Simulator, manager and
+# client share the processors of the machine. With QUICK a smaller fabric and fewer requests.
 #
 #	sa.sh [SPEC [REQUESTS]]
 # shellcheck source=tests/system/lib.sh
@@ -18,12 +16,12 @@ spec=fattree:radix=36,levels=2 requests=100000 rounds=5 # 648 hosts
 spec=${1:-$spec} requests=${2:-$requests}
 load=$BUILD/tests/bench/sa_load
 
-# The process of a manager that was started is what `weftsim run` has become; all of its threads count.
+# `weftsim run` becomes the process of the manager; all of its threads count.
 cpu_us() {
 	cat /proc/"${pids[$1]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%d\n", ns / 1000 }'
 }
 
-# ask_for_hosts: a LID and a GUID of each adapter's port, by the SA itself.
+# ask_for_hosts: a LID and a GUID of each adapter's port, from the SA.
 ask_for_hosts() {
 	look nodes.txt "$client" saquery NR || return 1
 	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel/ }
@@ -44,7 +42,7 @@ start_manager() {
 	fi
 }
 
-# Full sweeps until the file is gone.
+# Heavy sweeps until the file is removed.
 sweeps_of() {
 	while [ -e sweeping ]; do
 		if [ "$1" = weftd ]; then
@@ -56,7 +54,7 @@ sweeps_of() {
 	done
 }
 
-# asked NAME WHAT [lid]: NAME.WHAT has what sa_load prints, NAME.WHAT.cpu microseconds for each record.
+# asked NAME WHAT [lid]: writes the output of sa_load to NAME.WHAT, and microseconds for each record to NAME.WHAT.cpu.
 asked() {
 	local name=$1 what=$2 before
 

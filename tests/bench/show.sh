@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Routing by weftd and by OpenSM, engine by engine, on fat trees of 648, 3,456 and 11,664 hosts (QUICK:
-# without the last), complete and with 1 % of the links lost: what the whole process of one bring-up takes
-# on a weftsim, and how good its tables are in the eyes of one judge (bench_route -j), who reads OpenSM's
-# dumps. Of complete trees also what changes when the leaf in the middle loses a cable upwards: for
-# OpenSM by a second run on the same fabric, in which ports still have their LIDs.
+# Routing by weftd and by OpenSM, engine by engine, on fat trees of 648, 3,456 and 11,664 hosts (QUICK: without the
+# last), complete and with 1 % of the links lost. Printed are the cost of the whole process of one bring-up on a
+# weftsim, and the quality of its tables by the same judge (bench_route -j), which reads OpenSM's dumps. For complete
+# trees it also prints the changes when the leaf in the middle loses a cable upwards: for OpenSM by a second run on the
+# same fabric, in which ports still have their LIDs.
 #
-#	tables	CPU seconds of our engine alone; OpenSM does not tell
-#	process	CPU seconds and memory of one that brings the fabric up and ends
-#	shift	flows on the fullest link, in the worst of 500 shift permutations
-#	random	the same for 100 random permutations: the middle one, 95 %, the worst
+#	tables	CPU seconds of weft's engine alone; OpenSM does not report this
+#	process	CPU seconds and memory of a process that brings the fabric up and ends
+#	shift	flows on the link with most flows, in the worst of 500 shift permutations
+#	random	the same for 100 random permutations: median, 95 %, worst
 #	bisect	effective bisection bandwidth
-#	faulty	pairs of switch and LID without a route; waiting: links in circles that could wait for ever
-#	churn	entries, and blocks with such, that change
+#	faulty	pairs of switch and LID without a route; waiting: links in credit loops
+#	churn	entries that change, and blocks with such entries
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 
@@ -25,7 +25,7 @@ fi
 sizes="fattree:radix=36,levels=2 fattree:radix=24,levels=3 fattree:radix=36,levels=3"
 [ -z "${QUICK:-}" ] || sizes="fattree:radix=36,levels=2 fattree:radix=24,levels=3"
 
-# row HOSTS KIND WHO TABLES CHURN TIME-FILE: of the judge's line on stdin, with the figures of the process.
+# row HOSTS KIND WHO TABLES CHURN TIME-FILE: from the judge's line on stdin, with the figures of the process.
 row() {
 	local user sys kib
 
@@ -65,7 +65,7 @@ middle_leaf() {
 		END { print leaf[int(n / 2)] }'
 }
 
-# By which engine it was in the end.
+# The engine that made the tables.
 used() {
 	sed -n 's/.*osm_ucast_mgr_process: \([a-z_0-9]*\) tables configured.*/\1/p' "$1/opensm.log" | tail -n 1
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# How long simulations of tests/sim take: the hour of flaps, and runs of the standard scenario, each on
-# one processor. Run by scripts/bench.
+# Duration of simulations of tests/sim: the hour of flaps, and runs of the standard scenario, each on one processor. Run
+# by scripts/bench.
 set -u
 
 run=$BUILD/tests/sim/sim_run
 last=$([ -n "${QUICK:-}" ] && echo 20 || echo 200)
 
-# timed ARGUMENT...: leaves the real time of one call in $ms and its last line in $said.
+# timed ARGUMENT...: sets $ms to the real time of one call and $said to its last line.
 timed() {
 	local began
 	began=$(date +%s%3N)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# How long weftd's loop is held: it counts the CPU time of each callback, and which used more than 2 ms.
-# For each name the worst, after the bring-up, after heavy sweeps, cables pulled and put back, routes
-# computed anew and every list asked for, and after all that once more while the SA is asked for its
-# largest tables; and what commands cost. A name with no figure never used more than 1 ms. With QUICK a smaller fabric.
+# Long turns of weftd's loop: it counts the CPU time of each callback, and the callbacks of more than 2 ms. For each
+# name it prints the longest turn: after the bring-up; after heavy sweeps, cables pulled and put back, reroutes and all
+# lists; and after that while clients request the largest tables from the SA. It also prints the cost of commands. A
+# name without a figure never used more than 1 ms. With QUICK the fabric is smaller.
 #
 #	turns.sh [SPEC]
 # shellcheck source=tests/system/lib.sh
@@ -21,7 +21,7 @@ sweeps() {
 	status sm '$_->{sweep}{number}'
 }
 
-# cable WAY: a link of a leaf goes down or up, and a sweep answers it.
+# cable WAY: a link of a leaf goes down or up, and a sweep follows.
 cable() {
 	local before
 
@@ -68,7 +68,7 @@ cost() {
 		"$(awk "BEGIN { printf \"%.1f\", ($(cpu_ticks) - $before) * 1000 / $(getconf CLK_TCK) / $runs }")"
 }
 
-# report WHEN: the callbacks that used most, and how many used too much.
+# report WHEN: the callbacks with the longest turns, and how many turns were too long.
 report() {
 	status sm 'map { sprintf "%s\t%.1f ms\t%d above 2 ms\n", "'"$1"': \"$_->{name}\"", $_->{worst_us} / 1000, $_->{slow} }
 		sort { $b->{worst_us} <=> $a->{worst_us} } @{$_->{turns}}' | sed 's/^ //; /^$/d'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# SMP round trips from one client with 64 under way, on weftsim and on Debian's ibsim, by the same
-# program on the same fabric. The two take turns, and each one's median counts, for on a busy machine
-# single runs mean little. Prints one line for scripts/bench. With QUICK fewer runs.
+# SMP round trips from one client with 64 under way, on weftsim and on Debian's ibsim, by the same program on the same
+# fabric. The two take turns, and the median of each counts, because single runs on a busy machine vary. Prints one line
+# for scripts/bench. With QUICK fewer runs.
 #
 #	umad-rate.sh [RUNS [ROUND_TRIPS]]
 # shellcheck source=tests/system/lib.sh

@@ -29,8 +29,8 @@ lid_of() {
 	printf '%04x' "$(ctl weftd port show "$1" 1 | json '$_->{lid}')"
 }
 
-# changes METHOD HOST INDEX GUID [WORD]...: the answer to a Set (2) or Delete (0x15) of one alias of its own
-# port, in answer.txt. The component mask is LID, BlockNum and the GUID at INDEX.
+# changes METHOD HOST INDEX GUID [WORD]...: writes the answer to a Set (2) or Delete (0x15) of one alias of its own port
+# to answer.txt. The component mask is LID, BlockNum and the GUID at INDEX.
 changes() {
 	local method=$1 host=$2 index=$3 alias=$4 mask at
 
@@ -39,7 +39,7 @@ changes() {
 	on "$host" ./attacker -v "$@" sm 3 "$method" 0x30 0 "mask:$mask" "56=${lids[$host]}00" "$at=$alias" >answer.txt 2>&1
 }
 
-# What an answer has in this place; nothing where it is no answer with status 0.
+# The bytes of an answer at this offset; nothing if the status is not 0.
 told_at() {
 	sed -n "s/^status 0x0000 .*data \(.*\)/\1/p" answer.txt | cut -c $((17 + 16 * $1))-$((32 + 16 * $1))
 }
@@ -48,7 +48,7 @@ settled() {
 	ctl weftd sweep light >/dev/null && wait_for 30 is_up weftd || because "$(tail -n 1 weftd.log)"
 }
 
-# keeps_keys HOST WHEN: it has the default partition's limited key and no other, also after a sweep.
+# keeps_keys HOST WHEN: it has the limited key of the default partition and no other, also after a sweep.
 keeps_keys() {
 	settled && equal "the keys of $1 $2" "$(keys "$1")" 0x7fff
 }
@@ -78,7 +78,7 @@ has_keys() {
 	[ "$(keys "$1")" = "$2" ]
 }
 
-# Attack 1: a GUID that the partition file names and that no port has.
+# Attack 1: a GUID in the partition file that no port has.
 absent_guid() {
 	changes 2 host-0007 1 $spare
 	keeps_keys host-0007 "after it took the spare GUID of red" || return 1
@@ -129,7 +129,7 @@ service_of_absent_host() {
 	link_of up host-0003 && wait_for 30 has_keys host-0003 "0x7fff 0x8001" || because "host-0003 has $(keys host-0003)"
 }
 
-# Attack 4: which GUIDs exist? host-0007 sees the manager's port alone. All answers are the same.
+# Attack 4: which GUIDs exist? host-0007 can see only the manager's port. All answers must be the same.
 no_oracle() {
 	local name alias
 
@@ -147,7 +147,7 @@ no_oracle() {
 	link_of up host-0005 && wait_for 30 has_keys host-0005 "0x7fff 0x8002" || because "host-0005 has $(keys host-0005)"
 }
 
-# Attack 5: a store of a weftd before this rule (version 4) has the alias of attack 1, and one with the GUID of
+# Attack 5: a store of a weftd before this rule (version 4) has the alias of attack 1, and an alias with the GUID of
 # host-0005. Its groups (2) and members (3) have no owners, and it has neither totals (0) nor partition texts (13).
 age_store() {
 	rm -f "${1%/*}"/weft-copy.db*
@@ -185,15 +185,16 @@ aliases() {
 	ctl weftd alias list | json 'join ", ", map { "$_->{alias_guid} $_->{granted}" } @$_'
 }
 
-# What an administrator grants.
+# Grants of an administrator
 
 by_command() {
-	# A member by command that is an alias of that kind: nothing follows, and the answer says why.
+	# A member that is such an alias, added by command: nothing follows, and the answer gives the reason.
 	ctl weftd partition member add 0x2 0x$spare >added.out
 	matches "0x$spare is an alias of port 0x${guid[host-0008]} without a grant" added.out || because "member add says $(cat added.out)" || return 1
 	ctl weftd partition member remove 0x2 0x$spare >added.out
 	ctl weftd alias set host-0007 1 "0x${guid[host-0002]}" >refused.out 2>&1 && because "a port's own GUID is given to another" && return 1
-	# host-0008 has it by its own word alone, so the administrator's word wins. A grant it does not override.
+	# host-0008 registered the alias itself, so the administrator's command overrides it. It does not override a
+	# grant.
 	ctl weftd alias set host-0007 1 0x$spare >alias.json || because "alias set of host-0008's alias: $(cat alias.json)" || return 1
 	told_event weftd alias "alias GUID 0x$spare at index 1: removed by command; granted by: none \\[host-0008 port 1" || return 1
 	equal "the aliases" "$(aliases)" "0x$spare administrator" || return 1
@@ -207,7 +208,7 @@ by_command() {
 	ctl weftd alias set host-0008 1 0x$spare >alias.json || because "alias set: $(cat alias.json)" || return 1
 	wait_for 30 has_keys host-0008 "0x7fff 0x8001" || because "host-0008 has $(keys host-0008)" || return 1
 	told_event weftd alias "alias GUID 0x$spare at index [12]: set; granted by: administrator" || return 1
-	# Its host cannot undo that, nor can another take it.
+	# Its host cannot undo that, nor can another host register it.
 	changes 0x15 host-0008 "$(json '$_->{index}' <alias.json)" $unknown
 	changes 2 host-0007 1 $spare
 	equal "the aliases" "$(aliases)" "0x$spare administrator" || return 1
@@ -223,7 +224,7 @@ by_list() {
 	printf 'partition_config_file = "%s/partitions.conf";\nsa_key = 0x77;\nalias_guids = ["0x%s: 0x%s-0x%s"];\n' \
 		"$work" "${guid[host-0006]}" $spare $unknown >weftd.conf
 	ctl weftd config reload >reload.json || because "config reload: $(cat reload.json)" || return 1
-	# What an administrator granted to another port is not taken, not even while that port is away.
+	# A grant of an administrator to another port stays, even while that port is away.
 	ctl weftd alias set host-0008 1 0x$spare >alias.json || because "alias set: $(cat alias.json)" || return 1
 	link_of down host-0008 && wait_for 30 is_away host-0008 || because "host-0008 is still there" || return 1
 	changes 2 host-0006 1 $spare
@@ -243,7 +244,7 @@ by_list() {
 	equal "the aliases" "$(aliases)" "0x$spare none"
 }
 
-# The key counts where it is not the default; host-0006's alias is not granted any more, so it can be taken.
+# A key other than the default is trusted. The alias of host-0006 is no longer granted, so another host can register it.
 by_sa_key() {
 	on host-0007 ./attacker -v sm 3 2 0x30 0 mask:23 key:77 "56=${lids[host-0007]}00" 72=$spare >answer.txt 2>&1
 	equal "the alias in the answer" "$(told_at 1)" $spare || return 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The TCP port of ha_listen under attack: hosts without the key hold its places for handshakes, and a standby whose
-# key is revoked or stolen. Good standbys have to get in all the time.
+# The TCP port of ha_listen under attack: hosts without the key occupy its places for handshakes, and a standby has a
+# revoked or stolen key. Good standbys must be able to connect all the time.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -67,14 +67,14 @@ attack() {
 	wait_for 10 matches '^begun' attack.log || because "the attack does not begin: $(cat attack.log)"
 }
 
-# shakes ADDRESS NAME KEY: a handshake from there, as openssl does it.
+# shakes ADDRESS NAME KEY: a handshake from there by openssl.
 shakes() {
 	timeout 10 openssl s_client -connect "$master" -bind "$1" -tls1_3 -psk_identity "$2" -psk "$3" \
 		-ciphersuites TLS_CHACHA20_POLY1305_SHA256 </dev/null >shake.txt 2>&1
 	matches 'Reused, TLSv1.3' shake.txt
 }
 
-# all_shake ADDRESS: each handshake from there with the key of c is good, and none takes long.
+# all_shake ADDRESS: each handshake from there with the key of c succeeds, and none takes long.
 all_shake() {
 	local good=0 i began
 
@@ -87,7 +87,7 @@ all_shake() {
 		because "$handshakes handshakes took $((($(date +%s%N) - began) / 1000000)) ms"
 }
 
-# The attack goes on while good handshakes come, and those that it loses are counted and named.
+# The attack continues during good handshakes. The handshakes that the attacker loses are counted and logged.
 strangers() {
 	attack 127.0.0.66 || return 1
 	all_shake 127.0.0.3 || return 1
@@ -100,7 +100,7 @@ strangers() {
 	kill_now attack
 }
 
-# From twelve addresses, more than there are places for strangers: the known peer has its own.
+# From twelve addresses, more than the places for strangers: the known peer has reserved places.
 many_strangers() {
 	local from=()
 
@@ -114,7 +114,7 @@ many_strangers() {
 	is_up one || because "the subnet is not up"
 }
 
-# A stolen key speaks for its owner alone, and for nobody when its line is gone.
+# A stolen key works for its own identity only, and for none after its line is removed.
 revoked() {
 	shakes 127.0.0.3 c "$c" || because "the key of c is refused before: $(tail -n 2 shake.txt)" || return 1
 	! shakes 127.0.0.3 b "$c" || because "the key of c speaks for b" || return 1

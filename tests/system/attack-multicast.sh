@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What one member of a partition can do to others with multicast groups, with weftd on weftsim: take
-# all MLIDs by joins for another port, use up that port's limits, and end a membership that the port
-# has joined itself.
+# Attacks of one member of a partition on others by multicast groups, with weftd on weftsim: use all MLIDs by joins for
+# another port, use up the limits of that port, and end a membership that the port has joined itself.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -17,7 +16,7 @@ fi
 victim=host-0002 attacker=host-0003 other=host-0004
 per_port=512 # the default of groups_per_port
 mlids=1024
-half=$((mlids / 2 - 2)) # what is free of one half, beside the broadcast group and one of $other
+half=$((mlids / 2 - 2)) # free MLIDs of one half, except the broadcast group and a group of $other
 
 # MCMemberRecord: MGID, PortGID, Q_Key, P_Key and JoinState, with the components that make a group.
 prefix=fe80000000000000
@@ -34,7 +33,7 @@ mad() {
 	on "$host" "$work/attacker" "$@" >answers.txt 2>answers.err
 }
 
-# answered STATUS NUMBER: so many of the last MADs have got this status.
+# answered STATUS NUMBER: this number of the last MADs had this status.
 answered() {
 	equal "the number of answers with status $1" "$(grep -c "status $1" answers.txt)" "$2"
 }
@@ -54,7 +53,7 @@ daemon_runs() {
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
-# The GUIDs are those of the simulator, whatever the manager.
+# The GUIDs are those of the simulator, for each manager.
 fabric_runs() {
 	start_weftsim fattree:radix=4,levels=2 && start_weftd daemon host-0001 || return 1
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)" || return 1
@@ -66,14 +65,14 @@ groups_of() {
 	ctl daemon multicast list | json 'scalar @$_'
 }
 
-# A limited member of the default partition makes groups as long as it can, each by a join for the victim.
+# A limited member of the default partition creates groups until it is refused, each by a join for the victim.
 exhausts() {
 	# shellcheck disable=SC2046 # words are meant
 	mad $attacker -t 5000 -n 1100 sm 3 2 0x38 0 $mask 56=ff12abcd00000000 68+4 $(created "$v_guid")
 	answered 0x0000 $half && answered 0x0100 $((1100 - half))
 }
 
-# Of what the attacker has made, nothing counts for the victim; and it finds as many MLIDs as each port does.
+# The groups of the attacker do not count for the victim, which gets as many MLIDs as any port.
 victim_makes_groups() {
 	# shellcheck disable=SC2046
 	mad $victim -n $((per_port / 4)) sm 3 2 0x38 0 $mask 56=ff12dcba00000000 68+4 $(created "$v_guid")
@@ -86,7 +85,8 @@ victim_registers() {
 	answered 0x0000 800
 }
 
-# A partition without IPoIB, of which the attacker is no member: it makes no group in place of the broadcast group.
+# A partition without IPoIB, of which the attacker is no member: it cannot create a group in place of the broadcast
+# group.
 outsider_makes_broadcast() {
 	# shellcheck disable=SC2046
 	mad $attacker sm 3 2 0x38 0 $mask 56=ff12401b8077000000000000ffffffff $(created "$a_guid")
@@ -109,7 +109,7 @@ another_makes_one() {
 	answered 0x0000 1
 }
 
-# The attacker is named, and what it was refused is counted.
+# The log has the name of the attacker, and its refused requests are counted.
 is_told() {
 	told_event daemon port "LID $(lid_of $attacker) wants port .* is refused: .*groups_per_port" || return 1
 	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" perf metrics >metrics.txt
@@ -121,7 +121,7 @@ lid_of() {
 	ctl daemon node list | json "map { \$_->{lid} } grep { \$_->{description} eq '$1' } @\$_"
 }
 
-# join|leave HOST: the victim's membership of a group that $other has made.
+# join|leave HOST: the victim's membership of a group of $other.
 of_group="56=ff12eeee000000000000000000000001 72=$prefix"
 join() {
 	mad "$1" sm 3 2 0x38 0 mask:10003 $of_group"$v_guid" 104=01
@@ -135,7 +135,7 @@ members() {
 	ctl daemon multicast show ff12:eeee::1 | json 'scalar @{$_->{members}}'
 }
 
-# The attacker joins the victim before that does, and ends the membership after it.
+# The attacker joins the victim before the victim does, and ends the membership after it.
 takes_over() {
 	another_makes_one 1 || return 1
 	join $attacker && answered 0x0000 1 && join $victim && answered 0x0000 1 || return 1
@@ -144,10 +144,10 @@ takes_over() {
 		equal "the number of members" "$(members)" 1
 }
 
-# Where hosts may make many groups they take all MLIDs of clients; the last 64 of 1,024 they do not get.
+# If hosts may create many groups they use all MLIDs of clients, but not the last 64 of 1,024.
 all_clients() {
 	stop daemon || return 1
-	daemon_runs -o groups_per_port=4000 || return 1 # of which a quarter is more than there are MLIDs
+	daemon_runs -o groups_per_port=4000 || return 1 # a quarter of it exceeds the number of MLIDs
 	# shellcheck disable=SC2046
 	mad $attacker -n 1000 sm 3 2 0x38 0 $mask 56=ff12babe00000000 68+4 $(created "$v_guid")
 	equal "the number of groups" "$(groups_of)" $((mlids - 64)) || return 1

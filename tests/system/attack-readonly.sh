@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# control-ro.sock, which users that nobody trusts may use: one user's clients that say nothing, long requests, and
-# a group whose members may connect although weftd may not change a file's owner, as under its unit.
+# control-ro.sock, which untrusted users may use: many idle clients of one user, long requests, and a group whose
+# members may connect although weftd may not change the owner of a file, as under its unit.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,19 +15,19 @@ if [ "$(id -u)" -ne 0 ]; then
 	finish
 fi
 
-# What other users need is theirs to reach: the folder and a weftctl.
+# Other users must reach the folder and a weftctl.
 chmod 711 "$work"
 mkdir bin && cp "$BUILD/weftctl" bin/ && chmod 755 bin bin/weftctl
 
 "${CC:-cc}" -O2 -o no_chown "$root/tests/system/no_chown.c" || exit 1
 
-# looks NAME USER GROUP: this user asks for the status on the socket that only looks.
+# looks NAME USER GROUP: this user requests the status on the read-only socket.
 looks() {
 	setpriv --reuid "$2" --regid "$3" --clear-groups timeout 20 bin/weftctl -s "$work/$1.run/control-ro.sock" status >looks.txt 2>&1 ||
 		because "user $2 of group $3: $(tail -n 1 looks.txt)"
 }
 
-# idle NAME USER COUNT: so many connections of this user that say nothing, until it is killed.
+# idle NAME USER COUNT: this number of idle connections of the user, until it is killed.
 idle() {
 	# shellcheck disable=SC2016 # Perl's
 	exec setpriv --reuid "$2" --regid "$2" --clear-groups perl -MIO::Socket::UNIX -e '
@@ -45,7 +45,7 @@ idle_clients() {
 	kill_now idle
 }
 
-# said_to NAME LENGTH: the answer to a request of so many bytes.
+# said_to NAME LENGTH: the answer to a request of this many bytes.
 said_to() {
 	# shellcheck disable=SC2016 # Perl's
 	perl -MIO::Socket::UNIX -e '

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What one host can do to the reports of others, with weftd on weftsim: it has a thousand subscriptions,
-# answers no report, and makes the subscriptions again all the time.
+# Attacks of one host on the reports of others, with weftd on weftsim: it has a thousand subscriptions, answers no
+# report, and renews the subscriptions all the time.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,10 +16,10 @@ fi
 
 attacker=host-0003 honest=host-0002 third=host-0004
 subscriptions=1000 # of registrations_per_port = 1024
-notices=40 delay_ms=200 # a report takes some 10 ms; behind the silent ones it takes seconds
+notices=40 delay_ms=200 # a report takes some 10 ms; behind the silent subscribers it takes seconds
 
-# inform subscribe|unsubscribe ARGUMENT...: InformInfo for all traps of the ports from LID 0 on; the end of
-# the range makes each subscription another one. RespTimeValue 20 is 4.3 s.
+# inform subscribe|unsubscribe ARGUMENT...: InformInfo for all traps of the ports from LID 0 on. The end of the range
+# makes each subscription different. RespTimeValue 20 is 4.3 s.
 inform() {
 	local what=$1
 
@@ -53,7 +53,7 @@ attacker_subscribes() {
 	equal "the number of subscriptions" "$(subscribed)" $((subscriptions + 1))
 }
 
-# Ends and makes the subscriptions again, at most 1,000 in a second.
+# Ends and renews the subscriptions, at most 1,000 in a second.
 subscribes_again() {
 	while :; do
 		inform unsubscribe -q -r 1000
@@ -80,15 +80,15 @@ now_ms() {
 	echo $((now / 1000))
 }
 
-# A third host makes a group, of which the SA makes notice 66.
+# A third host creates a group, for which the SA sends notice 66.
 makes_group() {
 	on $third "$work/attacker" sm 3 2 0x38 0 mask:130c7 "56=ff12abcd0000000000000000000000$(printf %02x "$1")" \
 		"72=fe80000000000000$third_guid" 88=00000b1b 96=ffff 104=01 >group.txt 2>&1
 	matches 'status 0x0000' group.txt || because "$(cat group.txt)"
 }
 
-# The honest subscriber has each report soon. How fast the machine is at the moment, the time of the join before
-# it says; and one report in ten may meet a pause of the machine.
+# The honest subscriber gets each report soon. The time of the join shows the present speed of the machine. One report
+# in ten may meet a pause of the machine.
 reports_come() {
 	local i began joined limit took late=0 worst_ms=0 third_guid
 

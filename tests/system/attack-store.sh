@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# A damaged store, and a partition file that is bad or missing, with the real programs on weftsim: nothing of
-# this may open the fabric. STORE_SEEDS=n plays n random damages instead of three, STORE_SEED=n begins with
-# another one than 10; of three in a row one is of weft.db, one of weft-copy.db, one of both. Both files lose
-# the partitions in the damage of seed 11.
+# A damaged store, and a partition file that is bad or missing, with the real programs on weftsim: none of this may open
+# the fabric. STORE_SEEDS=n plays n random damages instead of three, STORE_SEED=n begins with another seed than 10. Of
+# three seeds in a row one damages weft.db, one weft-copy.db, one both. With seed 11 both files lose the partitions.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -25,12 +24,12 @@ corrupt() {
 	/usr/bin/python3 "$root/tests/system/corrupt.py" "$@"
 }
 
-# keys NODE PORT: what the device holds, on one line.
+# keys NODE PORT: the keys of the device, on one line.
 keys() {
 	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ {print $2}' | sort | paste -sd ' '
 }
 
-# all_keys: NODE PORT KEY of all hosts and of the switches' ports before them, in order.
+# all_keys: NODE PORT KEY of all hosts and of their switch ports, in order.
 all_keys() {
 	local n key
 
@@ -75,7 +74,7 @@ metric() {
 	ctl_text perf metrics | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-# Two tenants that were made at run time alone, and a host that is off.
+# Two tenants that exist only at run time, and a host that is off.
 prepare() {
 	local name value n
 
@@ -123,7 +122,7 @@ lid_record() {
 	stop main
 }
 
-# Each page of either file, one after the other, as a sample of what the unit test does.
+# Each page of either file, one after the other: a sample of the unit test's cases.
 one_page() {
 	local file page pages
 
@@ -139,7 +138,7 @@ one_page() {
 	done
 }
 
-# A member's record in both files: nobody knows what else is missing.
+# A member's record in both files: other missing records cannot be excluded.
 lose_member() {
 	restore_state
 	corrupt flip main.state/weft.db 8 "0001${guid[host-0003]#0x}" && corrupt flip main.state/weft-copy.db 8 "0001${guid[host-0003]#0x}" ||
@@ -173,7 +172,7 @@ new_port_gets_nothing() {
 	ctl main port show host-0009 1 | grep -q ACTIVE || because "it does not come up"
 }
 
-# A change is kept and reaches no port.
+# A change is stored and reaches no port.
 commands_wait() {
 	ctl main partition member add 2 "${guid[host-0008]}" >add.json && because "a change that takes no effect succeeds" && return 1
 	matches 'partitions are incomplete' add.json || because "the answer does not say why: $(cat add.json)" || return 1
@@ -183,7 +182,7 @@ commands_wait() {
 	keys_stay_but_new
 }
 
-# As keys_stay(), where host-0009 is new.
+# As keys_stay(), with a new host-0009.
 keys_stay_but_new() {
 	all_keys | grep -v host-0009 >now.keys
 	grep -v host-0009 before.keys | cmp -s - now.keys || because "P_Keys changed: $(grep -v host-0009 before.keys | diff - now.keys | head -n 4)"
@@ -211,7 +210,7 @@ accepted() {
 	stop main
 }
 
-# A document that was saved is the decision, too.
+# A restored document also ends the frozen state.
 restored() {
 	restore_state
 	starts_again && ctl main save saved.json >/dev/null && stop main && lose_member && starts_again || return 1
@@ -222,7 +221,7 @@ restored() {
 	stop main
 }
 
-# The state directory cannot be read at all: the same, until it can be.
+# The state directory cannot be read at all: the same, until it is readable.
 unreadable() {
 	restore_state
 	mv main.state/weft.db main.state/away && mkdir main.state/weft.db && rm main.state/weft-copy.db && starts_again || return 1
@@ -238,14 +237,14 @@ is_thawed() {
 	[ "$(frozen)" = 0 ]
 }
 
-# Records of what the fabric is, which do not change while it is at rest.
+# Records about the fabric, which do not change in a steady state.
 saved_records() {
 	ctl_text save - | json 'map { my $r = $_; join("|", map { "$_=$r->{$_}" } sort keys %$r) . "\n" } grep { $_->{kind} =~ /^(lid|partition|partition member)$/ } @{$_->{records}}' |
 		sed 's/^ *//; s/|Gone=[0-9]*//' | awk NF | sort
 }
 
-# randomly_damaged SEED FILE...: a restart with these files damaged. What one file loses the other one has, but for
-# the LIDs and other records that weft.db alone has. Where both lose partitions, or members, these are frozen.
+# randomly_damaged SEED FILE...: a restart with these files damaged. One file replaces losses of the other, except LIDs
+# and other records that only weft.db has. If both lose partitions or members, these are frozen.
 randomly_damaged() {
 	local seed=$1 files=("${@:2}") lost partitions
 

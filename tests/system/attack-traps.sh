@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Attacks with forged traps: a host sends notices that name other ports as their issuer, or report about
-# other ports. None reaches a subscriber, disables a port, or costs more than a look at that host now and
-# then; each is repressed and counted, and the log names the host. A link that fails in the middle of a
-# flood is noticed at once.
+# Attacks with forged traps: a host sends notices that name other ports as their issuer, or report about other ports.
+# None reaches a subscriber, disables a port, or costs more than occasional reads of that host. Each is repressed and
+# counted, and the log names the host. A link failure in the middle of a flood is noticed at once.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -57,7 +56,7 @@ counted() {
 	status daemon "\$_->{traps}{$1}"
 }
 
-# counts_more NAME NUMBER: traps of this kind since it was NUMBER.
+# counts_more NAME NUMBER: this count of traps has grown since NUMBER.
 counts_more() {
 	[ "$(counted "$1")" -ge "$2" ]
 }
@@ -70,7 +69,7 @@ hears() {
 	wait_for 20 matches "^report $1" all.txt || because "the subscriber hears no report $1: $(tail -n 3 all.txt)"
 }
 
-# Notices 65, "GID out of service": one in the manager's name, one in the host's own. The true one that
+# Notices 65, "GID out of service": one in the name of the manager, one in the host's own. The genuine notice that
 # follows is the first that the subscriber gets.
 forged_departure() {
 	local received victim gone
@@ -89,7 +88,7 @@ forged_departure() {
 	told_event daemon trap 'trap 65 from "host-0007" port 1 .GUID 0x[0-9a-f]*, LID [0-9]*. is one that only a subnet manager issues'
 }
 
-# By trap 129, link integrity, of the switch in front of host-0005.
+# By trap 129, link integrity, of the switch port of host-0005.
 forged_complaints() {
 	local leaf num received
 
@@ -120,7 +119,7 @@ of_switches() {
 		grep { $_->{description} =~ /^(leaf|spine)/ } @$_'
 }
 
-# Traps 128 that name the switches in turn; in the middle of them a true one.
+# Traps 128 that name the switches in turn, with a genuine trap in the middle.
 flood() {
 	local sweeps received repressed sent began took
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# One host floods the manager with MADs of each kind in turn. No request of another host is lost, and weftd's
-# memory is afterwards as before. It is the bench in its quick form, with the same judgement.
+# One host floods the manager with MADs of each kind in turn. No request of another host is lost, and afterwards weftd's
+# memory is as before. It is the quick form of the bench, with the same judgement.
 
 if [ -n "${SANITIZE:-}" ]; then
 	echo "skip attacks-flood: libweftsim.so must stand before all other libraries, and sanitizers keep memory"

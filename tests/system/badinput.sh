@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What cannot go well: weftd and weftsim say why in one clear line and end, or, where going on is possible,
-# weftd counts and logs it and goes on.
+# Invalid input: weftd and weftsim print one clear line with the reason and end. If weftd can continue, it counts and
+# logs the fault and continues.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# refuses STATUS PATTERN ARGUMENT...: weftd ends with this status and one line like this.
+# refuses STATUS PATTERN ARGUMENT...: weftd ends with this status and one matching line.
 refuses() {
 	local wanted=$1 pattern=$2 status
 
@@ -15,7 +15,7 @@ refuses() {
 	status=$?
 	equal "the exit status" $status "$wanted" || return 1
 	matches "$pattern" refused.log || because "it says: $(head -n 3 refused.log)" || return 1
-	# What getopt finds wrong is followed by a hint.
+	# Errors of getopt are followed by a hint.
 	equal "the number of lines it says" "$(grep -vc '^weftd: --help lists the options$' refused.log)" 1
 }
 
@@ -28,7 +28,7 @@ with_conf() {
 	"$@"
 }
 
-# goes_on PATTERN ARGUMENT...: weftd brings the subnet up all the same, and its log has such a line.
+# goes_on PATTERN ARGUMENT...: weftd brings the subnet up all the same, and its log has a matching line.
 goes_on() {
 	local pattern=$1 status
 
@@ -39,7 +39,7 @@ goes_on() {
 	equal "the exit status" $status 0
 }
 
-# as_nobody COMMAND...: weftd is somebody who has rights on nothing.
+# as_nobody COMMAND...: weftd runs as a user without rights.
 as_nobody() {
 	local -a runner=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 
@@ -64,7 +64,7 @@ no_text_at_all() {
 	conf=/dev/null refuses 1 'partition_config_file: .*pipe.conf: it is a pipe' --check-config -o "partition_config_file=\"$work/pipe.conf\""
 }
 
-# Of two options that do not go together the message names both, or what is missing.
+# For two options that conflict the message names both, or the missing option.
 contradictions() {
 	local guid
 
@@ -92,7 +92,7 @@ runtime_folders() {
 	refuses 1 'file/control.sock: no control socket: Not a directory' --runtime-dir "$work/file"
 }
 
-# What is lost without a state directory is not worth a subnet without a manager.
+# A manager without a state directory is better than a subnet without a manager.
 state_folders() {
 	mkdir -p state.garbage state.folder/weft.db && head -c 5000 /dev/urandom >state.garbage/weft.db || return 1
 	goes_on 'weft.db degraded: Not a directory; .*--state-dir' --state-dir "$work/file" || return 1
@@ -131,7 +131,7 @@ full_disk() {
 	in_small_folder 12 goes_on 'small/weft.db degraded: .*(No space|disk is full).*--state-dir' --state-dir "$work/small"
 }
 
-# sim_refuses STATUS PATTERN ARGUMENT...: weftsim ends with this status and one line like this.
+# sim_refuses STATUS PATTERN ARGUMENT...: weftsim ends with this status and one matching line.
 sim_refuses() {
 	local wanted=$1 pattern=$2 status
 
@@ -225,13 +225,13 @@ stop_fabric
 
 # Odd fabrics
 
-# fabric_runs NET HOST: a daemon there has the subnet.
+# fabric_runs NET HOST: a daemon there is MASTER.
 fabric_runs() {
 	start_fabric "$1" && start_weftd odd "$2" -o sweep_interval=1 || return 1
 	wait_for 20 is_up odd || because "weftd is $(status odd '$_->{role}, $_->{state}')"
 }
 
-# What is wrong with the fabric is found once: of the sweeps that follow, all but the first write nothing.
+# A fault of the fabric is reported once: all sweeps after the first write nothing.
 stays_quiet() {
 	local kind
 
@@ -247,13 +247,13 @@ links_are() {
 		"$(ctl odd link list | json 'scalar grep { $_->{state} eq "ACTIVE" } @$_')" "$1"
 }
 
-# counted NAME PATTERN: an anomaly that status counts and the log tells.
+# counted NAME PATTERN: an anomaly in the counts of status and in the log.
 counted() {
 	[ "$(status odd "\$_->{anomalies}{$1}")" -gt 0 ] || because "status counts none of $1" || return 1
 	matches "$2" odd.log || because "the log does not tell"
 }
 
-# told_once PATTERN: in the log, however many sweeps there were.
+# told_once PATTERN: once in the log, after any number of sweeps.
 told_once() {
 	equal "the number of lines in the log" "$(grep -c "$1" odd.log)" 1
 }
@@ -270,7 +270,7 @@ done_with() {
 host_cabled_to_itself() {
 	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '' 'Hca 1 "A"' '[1] "S"[1]' '' \
 		'Hca 3 "B"' '[1] "S"[2]' '[2] "B"[3]' '[3] "B"[2]' >itself.net
-	# That cable is reached by nobody, for a host forwards nothing.
+	# That cable cannot be reached, because a host forwards nothing.
 	fabric_runs itself.net A && links_are 2 && stays_quiet
 }
 
@@ -296,8 +296,8 @@ one_guid_twice() {
 	counted duplicate_guids 'duplicate GUID 0x0277656601000200' && links_are 3
 }
 
-# Two devices that differ in their own GUID, of which two ports have the same one: the simulator numbers
-# ports from the device's GUID on.
+# Two devices with different node GUIDs, of which two ports have the same GUID: the simulator numbers ports from the
+# node GUID on.
 port_guid_twice() {
 	printf '%s\n' 'Switch 8 "S"' '[1] "A"[1]' '[2] "B"[1]' '[3] "C"[2]' '' 'Hca 1 "A"' '[1] "S"[1]' '' \
 		'caguid=0x5000' 'Hca 2 "B"' '[1] "S"[2]' '' 'caguid=0x4fff' 'Hca 2 "C"' '[2] "S"[3]' >twice.net

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Seven nets come up by one `weftd --once` each: the five examples of Debian's ibsim and two fat trees.
-# The standard tools then find every cabled port Active and every LID unique; and of a daemon on such a
-# subnet the second sweep sends no Set(). What it took is written to $BUILD/log/bringup.table.
+# Seven nets come up by one `weftd --once` each: the five examples of Debian's ibsim and two fat trees. Afterwards the
+# standard tools find every cabled port Active and every LID unique. The second sweep of a daemon on such a subnet sends
+# no Set(). $BUILD/log/bringup.table has the figures.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -18,7 +18,7 @@ comes_up() {
 	weftd once "$2" --once || because "weftd --once: status $?, $(tail -n 1 once.log)"
 }
 
-# A daemon on a net that nobody has touched, and its figures for the table.
+# A daemon on a new net, and its figures for the table.
 tabulate() {
 	local name=$1 net=$2 host=$3 figures nodes
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftctl capture as tshark reads it, on weftsim: a bring-up and questions to the SA are decoded, none of it is
-# malformed, there are as many of each as weftd counts, and no key is in the file.
+# weftctl capture as tshark reads it, on weftsim. A bring-up and requests to the SA are decoded, none of them is
+# malformed, their counts equal those of weftd, and no key is in the file.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -17,7 +17,7 @@ fi
 
 m_key=a1a2a3a4a5a6a7a8 sm_key=b1b2b3b4b5b6b7b8 sa_key=c1c2c3c4c5c6c7c8
 
-# The daemon waits for a link, so that all of the bring-up is seen.
+# The daemon waits for a link, so that the whole bring-up is captured.
 daemon_waits() {
 	start_weftsim fattree:radix=4,levels=2 && "$BUILD/weftsim" "do" "link down leaf-01 1" >do.txt || return 1
 	start_weftd daemon host-0001 -o "sm_key=0x$sm_key" -o "sa_key=0x$sa_key" -o 'm_key_mode="subnet"' \
@@ -31,18 +31,18 @@ begins() {
 	wait_for 10 grown "$1" || because "no capture begins: $(cat "$1.said")"
 }
 
-# It asks its own port twice a second, so there is something soon.
+# It reads its own port twice a second, so the file soon grows.
 grown() {
 	[ -s "$1" ]
 }
 
-# sends METHOD ATTRIBUTE: how many weftd has counted.
+# sends METHOD ATTRIBUTE: weftd's count.
 sends() {
 	status daemon "$(sent "\$_->{method} eq \"$1\" && \$_->{attribute} eq \"$2\"")"
 }
 
-# What weftd had counted before and after the capture began, and before and after it was told to end: a daemon
-# without a link looks for one now and then.
+# weftd's counts before and after the start of the capture, and before and after its end: a daemon without a link
+# searches for one from time to time.
 declare -A before begun after ended
 counted=('Get NodeInfo' 'Get NodeDescription' 'Get SwitchInfo' 'Set LinearForwardingTable')
 
@@ -77,8 +77,8 @@ decoded() {
 	equal "the number of $1" "$(grep -cE -- " $1\$" lines.txt)" "$2"
 }
 
-# between METHOD ATTRIBUTE: as many were captured as weftd has sent meanwhile; more or less than that only by what
-# it sent while the capture began and ended.
+# between METHOD ATTRIBUTE: the capture has as many as weftd sent in that time. It may differ by the MADs sent while the
+# capture started and ended.
 between() {
 	local what="$1 $2" packets least most
 
@@ -118,7 +118,7 @@ well_formed() {
 		because "a table of nodes does not show as such"
 }
 
-# Ports hold the M_Key, the client gave the SA key: they were in these MADs.
+# These MADs had the M_Key of the ports and the client's SA_Key.
 without_keys() {
 	local key
 
@@ -130,7 +130,7 @@ without_keys() {
 	equal "the mode of the file" "$(stat -c %a bring-up.pcap)" 600
 }
 
-# A time that is over, standard output, and a file that is there already and longer.
+# A time limit, standard output, and an existing longer file.
 ends_by_itself() {
 	local packets
 

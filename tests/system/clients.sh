@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What IPoIB, rdma_cm, ib_srp, srp_daemon and ibacm ask the SA, as they send it (clients.c): of weftd, and
-# of OpenSM on another weftsim, so that the requests themselves are judged, too.
+# The requests of IPoIB, rdma_cm, ib_srp, srp_daemon and ibacm to the SA, in the form that they send (clients.c): to
+# weftd, and to OpenSM on another weftsim, which tests the requests themselves.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Every command of weftctl is typed once as people do and once with --json, at a real manager that has a standby, and
-# what it says is looked at. A command that --help lists, and that does not stand in the table here both ways, fails.
+# Every command of weftctl runs once as typed by a user and once with --json, at a real manager with a standby, and its
+# output is checked. A command of --help without both rows in the table here fails.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -11,8 +11,8 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 
-# How | the command | its arguments | a line of what it says. FIRST and STANDBY are the managers' ports, HOST another
-# host's. Rows stand in an order in which each can be done.
+# How | the command | its arguments | a line of its output. FIRST and STANDBY are the ports of the managers, HOST the
+# port of another host. The order of the rows matters.
 cat >table.txt <<'END'
 text|status||^Manager +MASTER, priority 5
 json|status||"role": "MASTER"
@@ -149,7 +149,7 @@ daemons_run() {
 	mkdir theirs && echo 'sm_priority 7' >theirs/opensm.conf
 }
 
-# What the master knows of its standby.
+# The master's data about its standby.
 peer_is() {
 	has_status first '$_->{peers}[0]{state}' "$1"
 }
@@ -159,7 +159,7 @@ typed() {
 	local ask=(ctl first)
 
 	[ "$1" = json ] || ask=("$BUILD/weftctl" -s "$work/first.run/control.sock")
-	# who has the subnet by then
+	# the MASTER at that time
 	[ "$1 $2" != "json ha handover" ] || ask=(ctl standby)
 	# shellcheck disable=SC2086 # words are meant
 	"${ask[@]}" $2 $3 >said.txt 2>&1 || because "it says: $(head -n 3 said.txt)" || return 1
@@ -168,7 +168,7 @@ typed() {
 		'JSON::PP->new->ascii->allow_nonref->decode($_)' said.txt 2>/dev/null || because "no JSON: $(head -n 1 said.txt)"
 }
 
-# One that speaks to another manager waits until that one has finished with what came before.
+# A command to another manager waits until that manager has finished earlier work.
 all_rows() { # HOW
 	local how words arguments pattern wrong=''
 
@@ -203,7 +203,7 @@ table_is_whole() {
 	done
 }
 
-# That one prints text for another program.
+# This command prints text for another program.
 schema_is_whole() {
 	grep -vx 'perf metrics' commands.txt >wanted.txt
 	json 'map { "$_\n" } keys %{$_->{properties}}' <"$root/docs/weftctl.schema.json" | sed 's/^ //; /^$/d' | sort >described.txt

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the completion of weftctl offers in bash and, when the tabulator key is pressed at its prompt, in zsh; and
-# that all commands are in it.
+# The completion of weftctl in bash and, when the tabulator key is pressed at its prompt, in zsh; and that it has all
+# commands.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ offers() {
 	equal "what is offered" "${COMPREPLY[*]}" "$wanted"
 }
 
-# Each command of --help can be typed by what is offered.
+# Each command of --help can be typed by completion.
 has_all() {
 	local words word typed
 
@@ -31,7 +31,7 @@ has_all() {
 	[ ${#typed[@]} -gt 1 ] || because "--help lists no command"
 }
 
-# What --help says of a command is all of it.
+# The usage of a command in --help is complete.
 help_is_whole() {
 	"$BUILD/weftctl" --help >help.txt
 	matches '--q_key N\]$' help.txt || because "it lacks the last option of partition add"
@@ -52,7 +52,7 @@ help_and_completion_agree() {
 	done
 }
 
-# Each command's own --help has it, and nothing else but what begins so; its options are completed.
+# The --help of a command has it, and otherwise only commands that begin with it; its options are completed.
 helps() {
 	local usage words option
 
@@ -74,8 +74,8 @@ helps() {
 	equal "the status for what is no command" $? 2
 }
 
-# offered.zsh LINE [TEXT]: a shell at a terminal, with the script where compinit finds it, says what would be
-# offered for a line; it waits for TEXT.
+# offered.zsh LINE [TEXT]: a shell at a terminal, with the script where compinit finds it, prints the completions of a
+# line; it waits for TEXT.
 zsh_begins() {
 	"$BUILD/weftctl" completion zsh >_weftctl && matches '^#compdef weftctl' _weftctl ||
 		because "zsh would not know whose the script is" || return 1
@@ -120,7 +120,7 @@ check "our own options" offers "--help --json --version" weftctl --
 check "--help has the longest command" help_is_whole
 check "--help and the completion have the same commands and options" help_and_completion_agree
 check "the help of each command" helps
-# zsh_completes LINE TEXT: by what is not the script's to offer.
+# zsh_completes LINE TEXT: by completions that are not the script's.
 zsh_completes() {
 	timeout 20 zsh -f offered.zsh "$1" "$2" >offered.txt 2>&1 || because "nothing is completed"
 }

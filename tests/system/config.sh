@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The configuration of a daemon that runs: `config show`, `config check` and `config reload` say the same
-# as the options' table and each other, refuse by file and line, and tell what waits for a restart. And --check-config
-# opens all that a start would, as root and as the service's user.
+# The configuration of a running daemon: `config show`, `config check` and `config reload` agree with the table of
+# options and with each other, refuse by file and line, and report the changes that need a restart. --check-config opens
+# all files that a start opens, as root and as the service's user.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -14,7 +14,7 @@ changes() {
 	ctl one config "$1" | json 'map { "$_->{name} $_->{now} $_->{next} $_->{effect}," } @{$_->{changes}}'
 }
 
-# Each option of the example file, which has all, is shown, and no key.
+# Each option of the example file, which has all options, is shown, and no key.
 shows_every_option() {
 	ctl one config show >show.json || because "config show fails" || return 1
 	equal "the list of options" "$(json 'join " ", sort map { $_->{name} } @$_' <show.json)" \
@@ -47,7 +47,7 @@ refused() {
 	matches "$2" refused.txt || because "it says: $(cat refused.txt)"
 }
 
-# What waits for a restart is told again, until it comes.
+# A change that needs a restart is reported again, until the restart.
 reloads() {
 	equal "what has changed" "$(changes reload)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
 	equal "what waits" "$(changes reload)" "lmc 0 1 restart," || return 1
@@ -60,7 +60,7 @@ says_of_reload() {
 	"$BUILD/weftctl" -s one.run/control.sock config reload >said.txt && matches "$1" said.txt || because "it says: $(cat said.txt)"
 }
 
-# Of the partition file what changes is told apart.
+# Changes of the partition file are reported separately.
 reloads_partitions() {
 	printf 'sm_priority = 5;\npartition_config_file = "%s";\n' "$work/parts.conf" >"$conf"
 	echo 'Default=0x7fff: ALL=full;' >parts.conf
@@ -79,7 +79,7 @@ bad_file() {
 	equal "the priority in force" "$(ctl one config show | json 'map { $_->{value} } grep { $_->{name} eq "sm_priority" } @$_')" 5
 }
 
-# checked STATUS PATTERN COMMAND...: what --check-config, or another, ends with and says.
+# checked STATUS PATTERN COMMAND...: status and output of --check-config, or of another command.
 checked() {
 	local wanted=$1 pattern=$2
 
@@ -89,7 +89,7 @@ checked() {
 	matches "$pattern" checked.txt || because "it says: $(cat checked.txt)"
 }
 
-# Each option that names a file: one that is a folder is refused by the name of the option, or of the file.
+# Each option that names a file: if it is a folder, the refusal names the option or the file.
 opens_every_file() {
 	local option
 
@@ -106,7 +106,7 @@ as_root() {
 	where_weft_exists "$BUILD/weftd" -c "$work/rights.conf" --check-config "$@"
 }
 
-# What the service's user may not read is told, with what to do, and what it may is all right.
+# A file that the service's user may not read is reported with the remedy, and other files are accepted.
 tells_rights() {
 	chmod 755 "$work" && mkdir -m 700 barred && : >rights.conf && : >barred/names && : >names || return 1
 	chmod 640 rights.conf names
@@ -128,7 +128,7 @@ tells_rights() {
 	checked 2 '^weftd: -o lmc: 9 is outside' as_root -o lmc=9
 }
 
-# A key belongs to its user alone: that of the service is right, though root itself would not take it.
+# A key file belongs to one user: a file of the service's user is right, although root itself would refuse it.
 tells_rights_of_keys() {
 	: >rights.conf && chgrp 4242 rights.conf || return 1
 	checked 0 'warning: .*: ha_psk_file: .*key: it cannot be read: Permission denied: chown it to the user that runs' \

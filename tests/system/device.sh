@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The device on which weftd runs is removed and comes back, and its link goes and comes: weftd goes on, says
-# so, keeps what it knows, writes no table, and a standby has the subnet meanwhile. With failover_ports the
-# other port of its adapter takes the place of one that is down or was not there at the start.
+# The device on which weftd runs is removed and comes back, and its link goes down and up. weftd continues, logs this,
+# keeps its state and writes no table, and a standby is MASTER in that time. With failover_ports the other port of its
+# adapter replaces a port that is down or was missing at the start.
 # shellcheck source=tests/system/lib.sh
 # shellcheck disable=SC2016 # what status is asked for is Perl
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ sim() {
 	"$BUILD/weftsim" "do" "$@" >do.txt 2>&1 || because "$*: $(tail -n 1 do.txt)"
 }
 
-# waits_for NAME: it has no device, and says so.
+# waits_for NAME: it has no device, and reports this.
 waits_for() {
 	has_status "$1" '$_->{role}, $_->{state}' \
 		'DISCOVERING the device of the local port has disappeared: waiting until it returns'
@@ -39,7 +39,7 @@ comes_up() {
 	lids host-0002 44 before.lids
 }
 
-# Its clients see that nobody answers; it is asked for nothing, and does not end.
+# Its clients get no answer. The manager sends nothing, and does not end.
 removed() {
 	sim 'device remove host-0001' || return 1
 	wait_for 10 waits_for one || because "status says $(status one '$_->{role}, $_->{state}')" || return 1
@@ -81,7 +81,7 @@ removed_and_reset() {
 	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs are not what they were}"
 }
 
-# Without the link there is no fabric to manage, and what is known of it is kept.
+# Without the link there is no fabric to manage, and its data is kept.
 link_down_and_up() {
 	local before
 
@@ -124,7 +124,7 @@ two_ports_come_up() {
 	port_is 1 0x000000000002c901 || because "it is at $(status one '$_->{port}')"
 }
 
-# It goes there, and stays there until that port is lost.
+# It moves there, and stays there until that port is lost.
 other_port() {
 	sim 'link down H 1' || return 1
 	wait_for 20 port_is 2 0x000000000002c903 || because "it is at port $(status one '$_->{port}')" || return 1
@@ -138,7 +138,7 @@ other_port() {
 	wait_for 20 is_up one || because "it is not up there: $(status one '$_->{state}')"
 }
 
-# Both are gone with the device; the first that has a link is taken.
+# Both are lost with the device; the first port with a link is used.
 device_with_two() {
 	sim 'device remove H' || return 1
 	wait_for 10 waits_for one || because "it does not notice" || return 1

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftctl events with the real programs on weftsim: cables, joins and partition commands as a follower hears
-# them, one that takes up by number where another left off, one that does not read; and the second socket, on
-# which weftctl only looks.
+# weftctl events with the real programs on weftsim: cables, joins and partition commands as a follower sees them, a
+# follower that resumes by number where another ended, a follower that does not read; and the read-only socket.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -18,7 +17,7 @@ daemon_runs() {
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
-# follow FILE OPTION...: a follower that writes into the file. With --since it misses nothing, whenever it begins.
+# follow FILE OPTION...: a follower that writes to the file. With --since it misses nothing, whenever it begins.
 follow() {
 	local file=$1
 
@@ -27,7 +26,7 @@ follow() {
 	pids[$file]=$!
 }
 
-# hears FILE PATTERN: a line of JSON that is like this.
+# hears FILE PATTERN: a matching line of JSON.
 hears() {
 	wait_for 10 matches "$2" "$1" || because "no event like $2 in: $(tail -n 3 "$1")"
 }
@@ -68,7 +67,7 @@ partition() {
 		hears first.txt '"kind":"partition".*"port_guid":"0x0000000000001234","text":"full member of partition 0x0005"'
 }
 
-# One takes up where the first has ended: nothing is missing, nothing comes twice.
+# A second follower resumes where the first ended: no event is missing or repeated.
 resumed() {
 	local last
 
@@ -85,12 +84,12 @@ resumed() {
 		because "follower and list differ: $(head -n 3 difference.txt)"
 }
 
-# numbers FILE: those of its events, which rise.
+# numbers FILE: the numbers of its events, which rise.
 numbers() {
 	sed -n 's/.*"number":\([0-9]*\).*/\1/p' "$1"
 }
 
-# A daemon that ends takes up its numbers where it left off, and so does who follows.
+# A daemon that ends in order continues its numbers after a restart, and its followers resume.
 restarted() {
 	local last
 
@@ -104,8 +103,8 @@ restarted() {
 	[ "$(numbers anew.txt | head -n 1)" -lt $((last + 50)) ] || because "numbers are skipped: $(head -n 1 anew.txt)"
 }
 
-# One that is killed skips some, and never gives out one twice; a follower that takes up by the last one it has
-# seen is told that something may be missing, and then hears all that the new daemon has.
+# A daemon that is killed skips some numbers, and uses none twice. A follower that resumes after its last event gets a
+# gap, and then all events of the new daemon.
 killed() {
 	local last
 
@@ -137,7 +136,7 @@ lost_numbers() {
 	equal "what follows" "$(numbers anew.txt | head -n 1)" "$(ctl daemon events | numbers /dev/stdin | head -n 1)"
 }
 
-# deaf: a client that asks, follows and never reads.
+# deaf: a client that sends a request, follows and never reads.
 deaf_client() {
 	exec perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die;
 		setsockopt(S, SOL_SOCKET, SO_RCVBUF, 2048);
@@ -156,7 +155,7 @@ host_lid() {
 	ctl daemon node list | json 'map { sprintf "%04x", $_->{lid} } grep { $_->{description} eq "host-0002" } @$_'
 }
 
-# many_traps NUMBER: so many events of the kind trap. Trap 145 leads to nothing else.
+# many_traps NUMBER: this number of events of the kind trap. Trap 145 has no other effect.
 many_traps() {
 	local received
 
@@ -166,8 +165,8 @@ many_traps() {
 	wait_for 20 traps_received $((received + $1)) || because "the traps do not come"
 }
 
-# What waits for it is bounded by its socket and a portion: the daemon keeps the events in one place only. That
-# place is full beforehand; what is noted then would be 2 MB for each client, if it waited for each.
+# The memory for a slow reader is limited to its socket and one portion: the daemon stores events in one place only.
+# That place is full beforehand. Copies for each client would take 2 MB each.
 slow_reader() {
 	local memory more client
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the pages show is so. In README.md and docs/*.md a block of code that begins with "$ " is what somebody
-# typed and got: the commands of a page are run one after the other by one shell in a folder of its own, and
-# what they print is compared with what the page shows, where it shows something ("..." stands for anything, alone on a
-# line for any lines); a command that is shown without output has to succeed. "> " goes on with a command. A block
-# that begins with "# " is typed by root on a real host, and not run; one of kind `session` is typed by tests/vm/inside.
-# Each command of weftctl that a page names is one. A block of kind `log` has lines of weftd's log: each is one that
-# the program can write. The configurations under examples/ are used by real managers.
+# The pages are true. In README.md and docs/*.md a block of code that begins with "$ " is typed input with its output:
+# one shell runs the commands of a page one after the other in a folder of its own. Their output is compared with the
+# page, if the page shows output ("..." stands for anything, alone on a line for any lines). A command without output in
+# the page must succeed. "> " continues a command. A block that begins with "# " is for root on a real host, and does
+# not run. tests/vm/inside runs blocks of kind `session`. Each command of weftctl on a page must exist. A block of kind
+# `log` has lines of weftd's log: the program must be able to write each. Real managers use the configurations under
+# examples/.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/page.sh
@@ -22,16 +22,16 @@ if ! command -v iblinkinfo >/dev/null; then
 	exit 0
 fi
 
-# Tests may run side by side: addresses of the loopback network that are this one's.
+# Tests may run side by side: addresses of the loopback network for this test alone.
 loopback=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
 
 # Pages
 
-# A shell's script of them: each as it stands, with its output in "1.out", its status in "1.status".
+# A shell script of them: each command unchanged, with its output in "1.out", its status in "1.status".
 page_script() {
 	local n
 
-	# Job control, as people's shells have it: %1 and %2 are jobs.
+	# Job control, as interactive shells have it: %1 and %2 are jobs.
 	echo "set -m; trap 'kill \$(jobs -p) 2>/dev/null' EXIT"
 	for ((n = 1; n <= $(find . -name '*.shown' | wc -l); n++)); do
 		echo "{"
@@ -59,7 +59,7 @@ page() {
 	equal "what it leaves where it is typed" "$(ls -A here)" ""
 }
 
-# In blocks and between backquotes.
+# In blocks and in backquotes.
 names_commands() {
 	"$BUILD/weftctl" --help | sed -n '/^Commands:/,$ s/^  \([a-z][a-z]*\( [a-z][a-z]*\)*\).*/\1/p' >commands.txt
 	equal "what no command of weftctl is" "$(cd "$root" && perl -e '
@@ -76,7 +76,7 @@ names_commands() {
 		}' "$work/commands.txt" README.md docs/*.md)" ""
 }
 
-# The program has a text in which, with something for each conversion, what is between them is in the line.
+# A line is real if the program has a text that fits it, with any value for each conversion.
 logs_are_real() {
 	strings -n 12 "$BUILD/weftd" >strings.txt
 	equal "what weftd does not write" "$(cd "$root" && perl -e '
@@ -101,7 +101,7 @@ logs_are_real() {
 		print "no page has a line" unless $lines' "$work/strings.txt" docs/*.md)" ""
 }
 
-# Of a page to another file of the tree.
+# Links of a page to another file of the tree.
 links_lead_somewhere() {
 	local page link
 
@@ -112,7 +112,7 @@ links_lead_somewhere() {
 	done
 }
 
-# Those of the catalog, all of them on the page about monitoring.
+# Those of the catalog must all be on the page about monitoring.
 message_ids_exist() {
 	sed -n 's/^-- //p' "$root/systemd/weft.catalog" | sort >catalog.txt
 	equal "MESSAGE_IDs that the catalog lacks" "$(cd "$root" && grep -ohE '\b[0-9a-f]{32}\b' README.md docs/*.md | sort -u |
@@ -123,7 +123,7 @@ message_ids_exist() {
 
 # Configurations
 
-# prepare NAME: a copy of examples/NAME that stands where it is, with the secrets that it asks for.
+# prepare NAME: a copy of examples/NAME at the same path, with the secrets that it needs.
 prepare() {
 	rm -rf "${work:?}/$1" && cp -r "$root/examples/$1" "$work/$1" && cd "$work" || return 1
 	sed -i "s|/etc/weft/|$work/$1/|; s|10\.0\.0\.|$loopback.|g; s|^ca = .*|ca = \"weftsim0\";|" "$1"/*.conf
@@ -132,7 +132,7 @@ prepare() {
 	done)
 }
 
-# starts NAME HOST FILE: taken by --check-config, and by a daemon.
+# starts NAME HOST FILE: --check-config and a daemon accept it.
 starts() {
 	local status
 
@@ -146,7 +146,7 @@ comes_up() {
 	wait_for 30 is_up "$1" || because "it does not come up: $(tail -n 1 "$1.log")"
 }
 
-# example NAME: on a fabric of its own, after which nothing runs.
+# example NAME: on a fabric of its own; nothing runs afterwards.
 example() {
 	local name wrong=0
 
@@ -192,7 +192,7 @@ beside_opensm() {
 		because "it is $(status beside '$_->{role}')"
 }
 
-# Alerts are about figures that there are.
+# Alerts use existing metrics.
 alerts() {
 	prepare single && starts metrics host-0001 single/weftd.conf && comes_up metrics || return 1
 	"$BUILD/weftsim" "do" 'count host-0002 1 SymbolErrorCounter 5' && ctl metrics perf sweep >/dev/null ||

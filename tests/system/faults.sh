@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Cables pulled and put back on a fat tree of 128 hosts. Of each fault of one cable: as many LFT blocks
-# are written as differ in what the switches hold before and after (with traps in between at most an eighth
-# more), so that none goes to a switch whose table stays; how many SMPs it took; and that the sweeps that follow find nothing to write. Then the
-# same with the trap lost, and with whole switches. $BUILD/log/faults.table has the figures.
+# Cables pulled and put back on a fat tree of 128 hosts. For each fault of one cable the number of LFT blocks written
+# equals the number of changed blocks in the switches (with traps in between at most an eighth more), so no block goes
+# to an unchanged switch. It counts the SMPs, and checks that the following sweeps write nothing. Then the same with the
+# trap lost, and with whole switches. $BUILD/log/faults.table has the figures.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -22,13 +22,13 @@ fabric_and_daemon() {
 	start_fabric $spec && daemon_runs -o sweep_interval=0
 }
 
-# Another one that looks by itself every second, on what the first has left.
+# Another manager with a sweep every second, on the state that the first left.
 impatient_daemon() {
 	stop daemon || because "weftd ends with status $?" || return 1
 	daemon_runs -o sweep_interval=1
 }
 
-# settled LINKS: weftd knows of so many links and has nothing more to do.
+# settled LINKS: weftd has this number of links and no work.
 settled() {
 	has_status daemon '$_->{role}, $_->{counts}{links}, $_->{sweeping} ? 1 : 0, $_->{state}' \
 		"MASTER $1 0 subnet up"
@@ -41,8 +41,8 @@ figures() {
 		\$_->{traps}{received}, \$_->{sweep}{number}"
 }
 
-# happens TEXT LINKS COMMAND...: console commands, after which weftd knows of so many links. Leaves what
-# it took in $smps $sets $lfts $traps $sweeps, and in $differing the blocks that the switches show changed.
+# happens TEXT LINKS COMMAND...: console commands, after which weftd has this number of links. Sets $smps $sets $lfts
+# $traps $sweeps to the cost, and $differing to the changed blocks of the switches.
 happens() {
 	local text=$1 wanted=$2 before after i
 
@@ -65,8 +65,8 @@ happens() {
 		"$sweeps" >>"$table"
 }
 
-# The first sweep afterwards may find what a lost trap did not tell (the far end's own went into the cable
-# that was pulled); the second finds nothing.
+# The first sweep afterwards may find changes whose trap was lost (the trap of the far end used the pulled cable). The
+# second finds nothing.
 is_quiet() {
 	ctl daemon sweep heavy >first.json && ctl daemon sweep heavy >second.json ||
 		because "weftctl sweep failed" || return 1
@@ -74,8 +74,8 @@ is_quiet() {
 	equal "the number of Set() in the sweep after" "$(json '$_->{sets}' <second.json)" 0
 }
 
-# The trap of the far end may come while blocks are written: its switch is then asked before more is led
-# through it, and a block of which a part could not wait is written twice.
+# The trap of the far end may come while blocks are written: its switch is then read before more routes use it, and a
+# block that could not wait as a whole is written twice.
 cable() {
 	happens "$@" || return 1
 	[ "$traps" -gt 0 ] || because "no trap arrived" || return 1
@@ -84,7 +84,7 @@ cable() {
 	is_quiet
 }
 
-# A trap that the simulator drops on its way into the manager's port, for the time of the fault.
+# The simulator drops the trap at the manager's port during the fault.
 cable_without_trap() {
 	local text=$1 wanted=$2 command=$3
 
@@ -94,8 +94,8 @@ cable_without_trap() {
 	is_quiet
 }
 
-# Traps of a whole switch come one after the other, and the first is acted on at once: more blocks may be
-# written than differ in the end.
+# Traps of a whole switch arrive one after the other, and the first starts a sweep at once: more blocks may be written
+# than differ in the end.
 switch() {
 	happens "$@" || return 1
 	[ "$lfts" -ge "$differing" ] || because "$lfts LFT blocks written, $differing differ" || return 1

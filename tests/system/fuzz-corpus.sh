@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Each harness of tests/fuzz with its corpus, once: so they stay what `make fuzz` can begin with, and what it has
-# found stays mended. With SANITIZE a sanitizer looks, too.
+# Each harness of tests/fuzz with its corpus, once: so each stays usable for `make fuzz`, and fixed errors stay fixed.
+# With SANITIZE a sanitizer checks, too.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The generated parts of pages are what the programs print from their tables: scripts/generate --check.
+# The generated parts of pages equal the output of the programs from their tables: scripts/generate --check.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 

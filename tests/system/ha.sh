@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Two weftd on one fabric, of which one follows the other over TLS: hosts register as fast as they are
-# answered, the master is killed, and the standby has all that they were told, the same LIDs, and writes no
-# table. Then what must not work: another key, another configuration, a key that others may read.
+# Two weftd on one fabric, of which one follows the other over TLS. Hosts register as fast as they get answers, and the
+# master is killed. The standby has all acknowledged registrations and the same LIDs, and writes no table. Then cases
+# that must fail: another key, another configuration, a key that others may read.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -131,7 +131,7 @@ takes_over() {
 		"$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')")" 0
 }
 
-# The one that was killed comes back and follows.
+# The killed manager restarts and follows.
 comes_back() {
 	priority[$1]=$((priority[$2] - 1))
 	run "$1" || return 1
@@ -140,7 +140,7 @@ comes_back() {
 	cmp -s <(records "$1.json") <(records "$2.json") || because "they have different records"
 }
 
-# What must not work; the master goes on, and says what came.
+# Cases that must fail; the master continues, and logs the reason.
 
 follows_not() {
 	local name=$1 says=$2
@@ -162,7 +162,7 @@ other_lmc() {
 	told_event "$2" standby 'refused standby at .*: its configuration differs'
 }
 
-# fills NAME yes|no: no file of the process may grow: its disk is full, as far as it can tell.
+# fills NAME yes|no: no file of the process may grow, as with a full disk.
 fills() {
 	local limit=unlimited
 
@@ -180,7 +180,7 @@ registers() {
 	kill_now host-0002
 }
 
-# full_disk MASTER STANDBY: the standby has what it is sent in memory, and the master says so.
+# full_disk MASTER STANDBY: the standby keeps received data in memory, and the master reports this.
 full_disk() {
 	local lft links
 
@@ -200,7 +200,7 @@ full_disk() {
 	wait_for 30 in_step "$1" || because "the standby is not well again: $(ctl "$1" ha status)"
 }
 
-# refused NAME PATTERN WORD...: the command fails, and says so.
+# refused NAME PATTERN WORD...: the command fails with a matching message.
 refused() {
 	local name=$1 says=$2
 
@@ -209,7 +209,7 @@ refused() {
 		because "ha $* of $name says $(cat ha.txt)"
 }
 
-# rests MASTER STANDBY: by command; it goes on to follow, and both say that it is no standby meanwhile.
+# rests MASTER STANDBY: by command; it continues to follow, and both report that it is no standby during this.
 rests() {
 	local port
 
@@ -227,24 +227,23 @@ rests() {
 	equal "the Subnet line of $2" "$(status "$2" '$_->{state}')" "STANDBY: another subnet manager is MASTER"
 }
 
-# peer_of NAME STATE: the only one that it knows, heard of late.
+# peer_of NAME STATE: its only peer, with a recent answer.
 peer_of() {
 	has_status "$1" '@{$_->{peers}} == 1 && $_->{peers}[0]{heard_ms} < 2000 ? $_->{peers}[0]{state} : "old"' "$2"
 }
 
-# Between the sweeps, which have the default interval, polls tell: of a standby that has just come, and after
-# mastership moved.
+# Between the sweeps, which have the default interval, polls find a new standby, and the new states after a failover.
 peers_are_known() { # MASTER STANDBY
 	wait_for 3 peer_of "$1" STANDBY || because "$1 knows $(status "$1" 'map { %$_ } @{$_->{peers}}')" || return 1
 	wait_for 3 peer_of "$2" MASTER || because "$2 knows $(status "$2" 'map { %$_ } @{$_->{peers}}')"
 }
 
-priority_of() { # of the MASTER, as a host is told
+priority_of() { # of the MASTER, as a host sees it
 	look sminfo.txt host-0002 sminfo || return 1
 	sed -n 's/.*priority \([0-9]*\) state 3 SMINFO_MASTER.*/\1/p' sminfo.txt
 }
 
-# gives MASTER STANDBY PRIORITY: by command, to one that ranks lower and then has this priority; it keeps it.
+# gives MASTER STANDBY PRIORITY: by command, to a manager of lower rank, which then has this priority and keeps it.
 gives() {
 	local lft
 
@@ -264,7 +263,7 @@ gives() {
 	equal "the role of $2 after two sweeps" "$(status "$2" '$_->{role}')" MASTER
 }
 
-# sm_lid is where every host finds the manager, and the one there is the MASTER.
+# Every host finds a manager at sm_lid, and it is the MASTER.
 master_is_at() {
 	local name
 
@@ -274,7 +273,7 @@ master_is_at() {
 	done
 }
 
-# moves MASTER STANDBY: its LID goes over, and no host but these two is told anything.
+# moves MASTER STANDBY: its LID moves, and no Set() goes to other hosts than these two.
 moves() {
 	local ports
 
@@ -291,7 +290,7 @@ moves() {
 	equal "the LID of $2" "$(status "$2" '$_->{lid}')" 99 && stop "$2"
 }
 
-# Followed all the same, and told at the standby.
+# Followed all the same, with a warning at the standby.
 other_partitions() {
 	echo 'a=1 : ALL ;' >other.conf
 	run "$1" -o "partition_config_file=\"$work/other.conf\"" || return 1
@@ -303,7 +302,7 @@ other_partitions() {
 	stop "$1"
 }
 
-# A stranger's bytes at the port.
+# Bytes of a stranger at the port.
 noise() {
 	perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(PeerAddr => shift) or die;
 		print $s "GET / HTTP/1.0\r\n\r\n"; $s->shutdown(1); my $l = <$s>' "${address[$1]}"
@@ -311,7 +310,7 @@ noise() {
 	runs "$1" || because "$1 has ended"
 }
 
-# Reasons not to start: what is said, and the exit status.
+# Reasons not to start: message and exit status.
 starts_not() {
 	local says=$1 status
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The tests' own tests: what scripts/run-tests makes of small trees whose scripts fail, skip or say nothing, and what
-# tests/system/sim.sh makes of programs in the place of sim_run, which crash among others.
+# Tests of the tests: the results of scripts/run-tests for small trees whose scripts fail, skip or print nothing, and
+# those of tests/system/sim.sh for programs in place of sim_run, some of which crash.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,8 +15,8 @@ script() {
 	printf '%s\n' '#!/bin/bash' "$@" >"$file" && chmod +x "$file"
 }
 
-# counts_as STATUS COUNTS LINE OTHERS: what run-tests says of a tree in which one test is LINE, and OTHERS the three
-# that it runs besides.
+# counts_as STATUS COUNTS LINE OTHERS: the result of run-tests for a tree in which one test is LINE, and OTHERS the
+# three further tests.
 counts_as() {
 	local status=$1 counts=$2 line=$3 others=$4 name
 
@@ -29,8 +29,8 @@ counts_as() {
 	equal "the status" $? "$status" && equal "the count" "$(tail -n 1 counted.txt)" "$counts"
 }
 
-# plays COUNTS LINE...: how many lines sim.sh prints that begin with "ok" and with "not ok", for a sim_run that is
-# a script of these lines.
+# plays COUNTS LINE...: how many lines of sim.sh begin with "ok" and with "not ok", for a sim_run that is a script of
+# these lines.
 plays() {
 	local want=$1 got
 

@@ -22,7 +22,7 @@ page_is_complete() {
 		"$(diff <(options all.conf) <(page_rows | cut -d '|' -f 1) | grep '^[<>]' | tr '\n' ' ')" ""
 }
 
-# Each of our options that is named exists.
+# Each option of weft that the page names exists.
 equivalents_exist() {
 	local name
 
@@ -53,7 +53,7 @@ nothing_is_enough() {
 	import empty || because "$(cat empty.txt)"
 }
 
-# Who names another folder than he meant sees it, before everybody is let in.
+# A wrong folder is reported, before it could give all ports access to each other.
 what_is_missing_is_told() {
 	local name
 
@@ -97,7 +97,7 @@ routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeou
 	"$BUILD/weftd" -c some.out/weftd.conf --check-config >check.txt 2>&1 || because "weftd: $(cat check.txt)"
 }
 
-# What root makes is for the service, whose group it is, and for no others.
+# Files created by root have the group of the service, which may read them. No other user may.
 service_may_read() {
 	chmod 755 "$work"
 	where_weft_exists "$BUILD/weftctl" import opensm some.etc --cache some.cache --to group.out >group.txt 2>&1 || because "$(cat group.txt)" || return 1
@@ -125,7 +125,7 @@ refuses_lids() {
 	test ! -e lids.out || because "it has written something before it knew"
 }
 
-# What is there keeps the LID that it has; for a port that is off the store has OpenSM's, and it stays.
+# A port in the fabric keeps its present LID. For a port that is off the store has OpenSM's LID, which stays.
 lids_are_kept() {
 	local guid=0x0002c90300abcdef
 
@@ -141,7 +141,7 @@ lids_are_kept() {
 		1024
 }
 
-# What an OpenSM with M_Keys leaves behind: LIDs for all, and a word about each other file.
+# The files of an OpenSM with M_Keys: LIDs for all, and a message about each other file.
 real_cache() {
 	mkdir -p real.etc real.cache
 	printf 'm_key 0x1234\nm_key_protection_level 2\nm_key_lookup TRUE\nhonor_guid2lid_file TRUE\n' >real.etc/opensm.conf
@@ -157,7 +157,7 @@ real_cache() {
 	! grep -q 1234 real.txt || because "it tells the key"
 }
 
-unset OSM_TMP_DIR OSM_CACHE_DIR # else they would be defaults
+unset OSM_TMP_DIR OSM_CACHE_DIR # otherwise they would be the defaults
 if ! opensm -c all.conf >opensm.txt 2>&1 || [ ! -s all.conf ]; then
 	echo "not ok import: opensm -c: $(tail -n 1 opensm.txt)"
 	exit 1

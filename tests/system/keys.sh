@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# M_Keys with the real daemon and the standard tools on weftsim: what smpquery and ibportstate may see and
-# do with the key and without, who is named for it, a new key for all, a restart, and the keys' secrecy.
+# M_Keys with the real daemon and the standard tools on weftsim: reads and writes of smpquery and ibportstate with and
+# without the key, log lines about the sender, a new key for all, a restart, and the secrecy of the keys.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -37,7 +37,7 @@ lid_of() { # NAME
 	ctl one node list | json 'map { $_->{lid} } grep { $_->{description} eq "'"$1"'" } @$_'
 }
 
-# With KEY, or without one where it is empty: PortInfo of host-0002, asked by host-0003.
+# With KEY, or without a key if it is empty: PortInfo of host-0002, read by host-0003.
 port_info() {
 	local key=$1
 
@@ -69,7 +69,7 @@ more_offences() {
 	[ "$(offences)" -gt "$1" ]
 }
 
-# One Set() by LID, as somebody would who wants to take a host off the net.
+# One Set() by LID, by a host that tries to take another host off the net.
 foreign_set_refused() {
 	local before
 
@@ -102,8 +102,7 @@ restarts() {
 	port_info $next_key || because "the key is lost"
 }
 
-# Not in the logs before the restart and since, not in what commands say, and in a saved document only when
-# that is asked for.
+# Not in the logs before and after the restart, not in the output of commands, and in a saved document only on request.
 told_nowhere() {
 	local digits=${next_key#0x} tellers
 
@@ -151,7 +150,7 @@ imports_opensm() {
 		because "of a bad file it says: $(cat import.txt)"
 }
 
-# A request that takes 12 s to be sent is answered, and holds up nobody meanwhile.
+# A request whose transmission takes 12 s is answered, and delays no other client.
 slow_client() {
 	local began=$SECONDS
 

@@ -1,14 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the system tests, benches and scripts/demo share: a fabric of Debian's ibsim or of our own
-# weftsim, managers on it, the standard tools, and a tidy end. To be sourced. A script that sources it works in a folder of its own
-# under mktemp, with simulators on socket names of their own, and leaves neither files nor processes,
-# however it ends.
+# Common functions of the system tests, the benches and scripts/demo: a fabric of Debian's ibsim or of weftsim, managers
+# on it, the standard tools, and a clean end. To be sourced. A script that sources it works in a folder of its own under
+# mktemp, with simulators on socket names of their own. It leaves neither files nor processes, however it ends.
 #
-# A thing to look at is one function that returns 0 when all is right, and otherwise says why with
-# `because`; `check NAME FUNCTION...` runs it and prints its line for scripts/run-tests. Nothing is
-# awaited by sleeping: `wait_for SECONDS COMMAND...` polls, and its seconds are only what a failure costs.
+# A check is one function that returns 0 on success, and otherwise gives the reason with `because`. `check NAME
+# FUNCTION...` runs it and prints its line for scripts/run-tests. No test sleeps to wait: `wait_for SECONDS COMMAND...`
+# polls, and its seconds are the cost of a failure only.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -24,15 +23,15 @@ if ! command -v ibsim >/dev/null; then
 fi
 umad2sim=$(sed -n 's/^sim_so=//p' "$ibsim_run")
 
-declare -A pids=() # what runs, by name
+declare -A pids=() # running processes, by name
 failures=0 reason='' fabrics=0 fabric='' console=''
 
-# Ends what is still there. Processes first: they write into the folder.
+# Ends remaining processes, and then removes the folder that they write to.
 clean_up() {
 	local status=$?
 
 	trap - EXIT
-	exec 2>/dev/null # bash would say of each that it was killed
+	exec 2>/dev/null # bash would report that each was killed
 	[ ${#pids[@]} -eq 0 ] || kill -KILL "${pids[@]}"
 	wait
 	cd / && rm -rf "$work"
@@ -42,7 +41,7 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# because TEXT: why the look just taken is not right; false, to be returned.
+# because TEXT: the reason of the failed check; returns false.
 because() {
 	reason=$*
 	return 1
@@ -58,7 +57,7 @@ show_logs() {
 	done
 }
 
-# check NAME COMMAND...: one line about one thing.
+# check NAME COMMAND...: one line about one check.
 check() {
 	local name=$1
 
@@ -74,13 +73,13 @@ check() {
 	return 1
 }
 
-# To end a test: its status says whether all was right.
+# To end a test: the exit status shows whether all checks passed.
 finish() {
 	[[ $0 != */system/* ]] || [ -z "$(ls "$work/said")" ] || check "JSON replies are as docs/weftctl.schema.json says" replies_fit
 	exit $((failures > 0))
 }
 
-# fail WHY: ends a measurement that cannot go on.
+# fail WHY: ends a measurement that cannot continue.
 fail() {
 	local name=${0##*/}
 
@@ -108,7 +107,7 @@ matches() {
 	grep -qE -- "$1" "$2" 2>/dev/null
 }
 
-# where_weft_exists COMMAND...: as root, where there are the service's user and group.
+# where_weft_exists COMMAND...: as root, with the service's user and group.
 where_weft_exists() {
 	{ grep -v '^weft:' /etc/passwd; echo 'weft:x:4242:4242::/:/bin/false'; } >"$work/passwd"
 	{ grep -v '^weft:' /etc/group; echo 'weft:x:4242:'; } >"$work/group"
@@ -117,15 +116,15 @@ where_weft_exists() {
 		"$work" "$@"
 }
 
-# preload_library NAME: builds tests/system/NAME.c; its path, for $preload.
+# preload_library NAME: builds tests/system/NAME.c; prints its path, for $preload.
 preload_library() {
 	"${CC:-cc}" -shared -fPIC -O2 -o "$work/$1.so" "$root/tests/system/$1.c" && echo "$work/$1.so"
 }
 
 # Fabrics
 
-# start_fabric SPEC|FILE: an ibsim with a console, which becomes the one that everything here means.
-# Its limits are those of the net: it allocates what it is told.
+# start_fabric SPEC|FILE: an ibsim with a console, which becomes the fabric of all functions here. Its limits are those
+# of the net, because it allocates them all.
 start_fabric() {
 	local net=$1 limits
 
@@ -164,7 +163,7 @@ stop_fabric() {
 	rm -rf "$fabric".*
 }
 
-# start_weftsim SPEC|FILE [OPTION]...: the same of our own simulator; `weftsim do` is its console.
+# start_weftsim SPEC|FILE [OPTION]...: the same with weftsim; `weftsim do` is its console.
 start_weftsim() {
 	local topology=$1
 
@@ -183,14 +182,13 @@ weftsim_decided() {
 	matches '^ready ' "$fabric.log" || ! runs "$fabric"
 }
 
-# console COMMAND: as in `console 'Unlink "leaf-01"[5]'`. What it does has happened when a later look
-# shows it.
+# console COMMAND: as in `console 'Unlink "leaf-01"[5]'`. The command has taken effect when a later read shows it.
 console() {
 	echo "$*" >&"$console"
 }
 
-# as_node HOST COMMAND...: becomes a program that takes this node's port for the machine's own. $preload
-# names what is to stand before the simulator's library.
+# as_node HOST COMMAND...: runs a program that sees the port of this node as the machine's own. $preload has libraries
+# to load before the simulator's.
 as_node() {
 	local node=$1
 
@@ -207,10 +205,9 @@ on() {
 	(as_node "$@")
 }
 
-# look FILE HOST COMMAND...: a tool's output into FILE, with its complaints in FILE.err. Tools must not
-# die of a broken pipe: the simulator has few places and would not notice. Those that get no answer
-# wait for ever, for it knows no time-outs. saquery asks once and waits for a second, which a busy
-# machine and a large table may exceed.
+# look FILE HOST COMMAND...: writes a tool's output to FILE, and its errors to FILE.err. Tools must not die of a broken
+# pipe: the simulator has few places and would not notice. Tools without an answer wait forever, because it has no
+# time-outs. saquery sends one request and waits for a second, which a busy machine and a large table may exceed.
 look() {
 	local file=$1 host=$2 status
 
@@ -227,7 +224,7 @@ ask() {
 	look answer.txt "${asker:-host-0002}" saquery "$@" || because "saquery $*: $(tail -n 1 answer.txt.err)"
 }
 
-# counts NUMBER PATTERN ARGUMENT...: so many lines of the answer are like this.
+# counts NUMBER PATTERN ARGUMENT...: this number of lines of the answer match.
 counts() {
 	local number=$1 pattern=$2
 
@@ -236,7 +233,7 @@ counts() {
 	equal "the number of '$pattern' that saquery $* shows" "$(grep -cE -- "$pattern" answer.txt)" "$number"
 }
 
-# ask_for_hosts: a LID and a GUID of each adapter's and router's port in hosts.txt, by the SA itself.
+# ask_for_hosts: a LID and a GUID of each port of adapters and routers in hosts.txt, from the SA.
 ask_for_hosts() {
 	ask NR || return 1
 	awk '/lid\.+/ { sub(/.*\.\.+/, ""); lid = $1 } /node_type\.+/ { host = /Channel|Router/ }
@@ -244,7 +241,7 @@ ask_for_hosts() {
 	[ -s hosts.txt ]
 }
 
-# join_groups FIRST NUMBER MEMBERS: so many groups of so many of these hosts; in joined.txt.
+# join_groups FIRST NUMBER MEMBERS: this number of groups with this number of the hosts; in joined.txt.
 join_groups() {
 	ask_for_hosts || because "the SA tells no hosts" || return 1
 	on "${asker:-host-0002}" "$BUILD/tests/bench/mc_join" hosts.txt "$@" >joined.txt 2>join.err || because "$(cat join.err)"
@@ -252,8 +249,8 @@ join_groups() {
 
 # Managers
 
-# Sanitizers: that for addresses must stand before the preload library; and that the library copies
-# beyond its buffers is known.
+# Sanitizers: the library of AddressSanitizer must stand before the preload library. ibsim's library copies beyond its
+# buffers, which is a known error.
 sanitizer=
 case ${SANITIZE:-} in
 *address*)
@@ -267,7 +264,7 @@ case ${SANITIZE:-} in
 	;;
 esac
 
-# $conf is its configuration file, if any; $runner are words to stand before it, as of valgrind.
+# $conf is its configuration file, if any; $runner has words before it, such as valgrind.
 runner=()
 become_weftd() {
 	local name=$1 host=$2
@@ -278,13 +275,13 @@ become_weftd() {
 		--state-dir "$work/$name.state" "$@" >>"$name.log" 2>&1
 }
 
-# weftd NAME HOST [ARGUMENT]...: runs one to its end, with what it says in NAME.log.
+# weftd NAME HOST [ARGUMENT]...: runs weftd to its end, with its output in NAME.log.
 weftd() {
 	: >"$1.log"
 	(become_weftd "$@")
 }
 
-# start_weftd NAME HOST [ARGUMENT]...: a daemon that can be asked by `ctl NAME`.
+# start_weftd NAME HOST [ARGUMENT]...: a daemon for `ctl NAME`.
 start_weftd() {
 	: >"$1.log"
 	become_weftd "$@" &
@@ -300,8 +297,8 @@ runs() {
 	kill -0 "${pids[$1]}" 2>/dev/null
 }
 
-# start_opensm NAME HOST [ARGUMENT]...: one that notices within a second that its master is gone, or, with
-# $default_timers, after its own time.
+# start_opensm NAME HOST [ARGUMENT]...: an OpenSM that notices the loss of its master within a second or, with
+# $default_timers, after its default time.
 start_opensm() {
 	local name=$1 host=$2
 
@@ -318,8 +315,8 @@ start_opensm() {
 	wait_for 20 test -s "$name.log" || because "opensm does not start: $(tail -n 1 "$name.out")"
 }
 
-# opensm_once DIR ENGINE [OPTION]...: brings the fabric up once; its dumps are in DIR, as is opensm.log, and
-# its user and system seconds and its memory in KiB in DIR/time.
+# opensm_once DIR ENGINE [OPTION]...: brings the fabric up once. DIR has its dumps and opensm.log, and DIR/time its user
+# and system seconds and its memory in KiB.
 opensm_once() {
 	local dir=$work/$1 engine=$2
 
@@ -335,7 +332,7 @@ ended() {
 	! runs "$1"
 }
 
-# stop NAME [SIGNAL]: asks it to end; returns its status.
+# stop NAME [SIGNAL]: sends the signal; returns the exit status.
 stop() {
 	local pid=${pids[$1]} status
 
@@ -361,9 +358,9 @@ kill_now() {
 	unset "pids[$1]"
 }
 
-# Asking weftd
+# Queries to weftd
 
-# ctl NAME COMMAND...: the answer as JSON. The last one of each command line is kept in said/, for replies_fit.
+# ctl NAME COMMAND...: the answer as JSON. said/ keeps the last answer of each command line, for replies_fit.
 ctl() {
 	local name=$1 words
 
@@ -374,8 +371,8 @@ ctl() {
 	return "${PIPESTATUS[0]}"
 }
 
-# The answers that were kept are as the schema says, with no member that it does not name. Who was refused has said
-# nothing; who ended in the middle is no JSON, and is left to those who asked.
+# The kept answers fit the schema, without unknown members. A refused command has no answer. An answer that ended in the
+# middle is no JSON; the caller checks it.
 replies_fit() {
 	/usr/bin/python3 - "$root/docs/weftctl.schema.json" "$work"/said/* >unfit.txt 2>&1 <<-'END' || because "$(tail -n 1 unfit.txt)"
 		import json, os, sys
@@ -408,17 +405,17 @@ replies_fit() {
 	END
 }
 
-# json EXPRESSION: what a Perl expression says of the JSON document $_ on stdin: '$_->{sweep}{sets}'.
+# json EXPRESSION: the value of a Perl expression for the JSON document $_ on stdin: '$_->{sweep}{sets}'.
 json() {
 	perl -MJSON::PP -MList::Util=sum0 -0777 -ne '$_ = decode_json($_); my @a = ('"$1"'); print "@a\n"'
 }
 
-# status NAME EXPRESSION: the same of weftd's status.
+# status NAME EXPRESSION: the same for the status of weftd.
 status() {
 	ctl "$1" status 2>/dev/null | json "$2"
 }
 
-# The expression for how many SMPs of all that status tells fulfil a condition.
+# The expression for the number of SMPs in status that fulfil a condition.
 sent() {
 	echo "sum0(map { \$_->{sent} } grep { $1 } @{\$_->{smps}})"
 }
@@ -428,12 +425,12 @@ has_status() {
 	[ "$(status "$1" "$2")" = "$3" ]
 }
 
-# A master whose last sweep met no error and that has nothing more to do.
+# A master whose last sweep met no error and that has no more work.
 is_up() {
 	has_status "$1" '$_->{role}, $_->{state}, $_->{sweeping} ? 1 : 0' 'MASTER subnet up 0'
 }
 
-# told_event NAME KIND PATTERN: an event of this kind says this, which a moment ago was still to come.
+# told_event NAME KIND PATTERN: a new event of this kind matches.
 told_event() {
 	wait_for 10 has_event "$@" || because "no event of kind $2 says: $3"
 }
@@ -442,14 +439,14 @@ has_event() {
 	"$BUILD/weftctl" -s "$work/$1.run/control.sock" events >events.out && matches " $2 .*$3" events.out
 }
 
-# Looking at the fabric with the standard tools
+# The fabric as the standard tools see it
 
-# The cabled ports of a net file, by their simulator: both ends of each cable.
+# The cabled ports of a net file, from its simulator: both ends of each cable.
 cabled_ports() {
 	grep -cE '^\[[0-9]+\]' "$1"
 }
 
-# links_active HOST PORTS: iblinkinfo sees so many cabled ports, each of them Active.
+# links_active HOST PORTS: iblinkinfo finds this number of cabled ports, each of them Active.
 links_active() {
 	local host=$1 ports=$2 active other
 
@@ -460,8 +457,8 @@ links_active() {
 	equal "the number of Active ports" "$active" "$ports"
 }
 
-# lids_unique HOST NODES: ibnetdiscover sees so many nodes, and each end port has a LID of its own.
-# The port of an adapter is one that has a GUID behind its number.
+# lids_unique HOST NODES: ibnetdiscover finds this number of nodes, and each end port has a LID of its own. A port of an
+# adapter has a GUID after its number.
 lids_unique() {
 	local host=$1 nodes=$2 seen twice
 
@@ -491,8 +488,8 @@ read_lfts() {
 	test -s "$file" || because "dump_lfts shows no table"
 }
 
-# changed_blocks BEFORE AFTER: how many blocks of 64 LIDs of the switches seen after differ from before;
-# a switch that was not seen before counts with all it has.
+# changed_blocks BEFORE AFTER: how many blocks of 64 LIDs of the switches in AFTER differ from BEFORE. All blocks of a
+# new switch count.
 changed_blocks() {
 	comm -3 "$1" "$2" | perl -e \
 		'open(my $after, "<", shift); while (<$after>) { $there{(split)[0]} = 1 }

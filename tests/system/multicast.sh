@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Multicast groups as clients know them, on weftsim: osmtest's multicast flow against weftd and
-# against OpenSM, which must take the same steps with the same answers; saquery's groups and
-# members; what weftctl shows of them; and that an acknowledged join survives kill -9.
+# Multicast groups from the view of clients, on weftsim: osmtest's multicast flow against weftd and against OpenSM,
+# which must give the same answers at each step; saquery's groups and members; the output of weftctl about them; and
+# that an acknowledged join survives kill -9.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,7 +15,7 @@ fi
 
 broadcast=ff12:401b:ffff::ffff:ffff
 
-# One of the hosts is a router, a member as any other.
+# One of the hosts is a router, a member like any other.
 weftd_runs() {
 	"$BUILD/weftsim" topology fattree:radix=4,levels=2 | awk '{ line[NR] = $0 }
 		/^Ca\t1 "host-0005"/ { sub("Ca", "Rt", line[NR]); sub("ca", "rt", line[NR - 1]) }
@@ -31,7 +31,7 @@ opensm_runs() {
 	wait_for 30 matches 'SUBNET UP' opensm.log || because "OpenSM has no subnet: $(tail -n 1 opensm.log)"
 }
 
-# The group of IPoIB, as OpenSM makes it.
+# The IPoIB group, as OpenSM creates it.
 broadcast_group() {
 	counts 1 '^MCMemberRecord group dump' -g || return 1
 	sed 's/^[[:space:]]*//' answer.txt >group.txt
@@ -46,8 +46,8 @@ broadcast_group() {
 	EOF
 }
 
-# flow MANAGER MODE: osmtest as host-0002; what it did and was told in MANAGER-MODE.steps. MGIDs that
-# the SA makes end in a number of its own choice. Its status is 0 always.
+# flow MANAGER MODE: osmtest as host-0002; MANAGER-MODE.steps has its steps and the answers. MGIDs that the SA chooses
+# end in a number of its own. The status of osmtest is always 0.
 flow() {
 	local log=osmtest-$1-$2.log guid
 
@@ -75,8 +75,8 @@ same_steps() {
 	done
 }
 
-# osmtest has joined the broadcast group and left all others. The untrusted are not told who did.
-# saquery asks for an MTU that is greater than the one it is given.
+# osmtest has joined the broadcast group and left all others. Untrusted clients do not see the members. saquery requests
+# an MTU greater than its argument.
 left_behind() {
 	counts 1 '^MCMemberRecord group dump' -g && counts 1 'PortGid\.+::$' -m &&
 		counts 1 'PortGid\.+fe80' --smkey 1 -m && counts 1 "$broadcast" MCMR --mlid 0xc000 &&
@@ -115,7 +115,7 @@ members_of() {
 	ctl daemon multicast show "$1" | json 'map { $_->{description} } @{$_->{members}}' | tr ' ' '\n' | sort
 }
 
-# reaches MLID MGID: a packet from any member reaches all others, and nobody else.
+# reaches MLID MGID: a packet from any member reaches all other members, and no other port.
 reaches() {
 	local from
 
@@ -143,7 +143,7 @@ joins() {
 		matches 'multicast trees: [1-9]' daemon.log || because "the log does not tell of it"
 }
 
-# What weftd shows of a tree is what the switches hold.
+# The tree in weftd's output equals the tables of the switches.
 tree_is_shown() {
 	local mlid
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# An administrator's names of nodes (node_name_map_name): weftctl shows and takes them, the log and events have
-# them, a reload changes them, what is wrong in the file is named; and the SA and ibnetdiscover see what nodes report.
+# An administrator's names of nodes (node_name_map_name): weftctl shows and accepts them, the log and events have them,
+# a reload changes them, errors in the file are reported; and the SA and ibnetdiscover show the names that nodes report.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -63,7 +63,7 @@ agents_are_not_touched() {
 		because "the SA says: $(grep -m 3 NodeDescription answer.txt)"
 }
 
-# the same file is read by those that it is made for
+# the tools for which the format exists read the same file
 others_read_it() {
 	look net.txt host-0002 ibnetdiscover --node-name-map "$work/names.map" || because "$(cat net.txt.err)" || return 1
 	matches '"row 2, rack 7"' net.txt || because "ibnetdiscover does not take the map"

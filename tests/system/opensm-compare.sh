@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftd and OpenSM bring the same fabric of 3,456 hosts up, one after the other, each on a simulator
-# that was just started. weftd has to need at most half of OpenSM's time and at most as many SMPs,
-# both counted by the same preload library. The simulator is half of the work, and the same for both.
+# weftd and OpenSM bring the same fabric of 3,456 hosts up, one after the other, each on a new simulator. weftd must
+# need at most half of OpenSM's time and at most as many SMPs, both counted by the same preload library. The simulator
+# is half of the work, and the same for both.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,8 +15,7 @@ if ! command -v opensm >/dev/null; then
 fi
 counter=$(preload_library count_mads) || exit 1
 
-# timed NAME COMMAND...: runs it with its MADs counted into NAME.mads and its time into NAME.time, as
-# "wall user system" in seconds.
+# timed NAME COMMAND...: counts its MADs in NAME.mads and its time in NAME.time, as "wall user system" in seconds.
 timed() {
 	local name=$1 TIMEFORMAT='%R %U %S' preload=$counter
 
@@ -40,7 +39,7 @@ with_weftd() {
 	stop_fabric
 }
 
-# smps NAME: how many SMPs that ask for an answer it has sent (Get and Set of classes 0x01 and 0x81).
+# smps NAME: how many SMPs with an answer it has sent (Get and Set of classes 0x01 and 0x81).
 smps() {
 	awk '($1 == "0x01" || $1 == "0x81") && ($2 == "0x01" || $2 == "0x02") { sum += $4 }
 		END { print sum + 0 }' "$1.mads"
@@ -61,7 +60,7 @@ seconds() {
 	cut -d ' ' -f "$(tr ' ' , <<<"${*:2}")" "$1.time" | tr ' ' '\n' | awk '{ sum += $1 } END { print sum }'
 }
 
-# half_of COLUMN...: of the time that these columns say in all, weftd needs at most half of what OpenSM needs.
+# half_of COLUMN...: in the sum of these columns weftd needs at most half of OpenSM's time.
 half_of() {
 	local weftd opensm
 

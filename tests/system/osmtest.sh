@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Every flow of osmtest that ends by itself, against weftd and against OpenSM on a weftsim each, with the
-# verdicts side by side. All pass, but for the flow of QoS tables with weftd: osmtest asks for four blocks of
-# VLArbitrationTable of each port, the switches' port 0 too, and OpenSM gives zeros for those that do not
-# exist. Blocks 2 and 4 are there only where more than 32 entries are (14.2.5.9), and a base port 0 has no
-# data VLs to arbitrate. To tell a table that no device has would be a guess: weftd has no record of it.
-# So this flow passes when nothing else is missing.
+# Every flow of osmtest that ends, against weftd and against OpenSM on a weftsim each, with the verdicts side by side.
+# All pass, except the flow of QoS tables with weftd. osmtest requests four blocks of VLArbitrationTable of each port,
+# also of port 0 of switches, and OpenSM returns zeros for blocks that do not exist. Blocks 2 and 4 exist only with more
+# than 32 entries (14.2.5.9), and a base port 0 has no data VLs to arbitrate. weftd has no record of a table that no
+# device has. So this flow passes if nothing else is missing.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -90,7 +89,7 @@ tables_read() {
 	look vlarb.txt host-0002 saquery VLAR && [ "$(grep -c dump vlarb.txt)" = $((2 * (hosts + switches * ports))) ]
 }
 
-# How many ports lack how many blocks: of each one with a table the second half of both, of port 0 all four.
+# The missing blocks: the second half of both tables of each port, and all four of port 0.
 qos() {
 	local manager=weftd guid
 

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What was typed in a page of markdown, and whether something prints what the page shows. To be sourced, by
+# The typed commands of a page of markdown, and whether an output equals the page. To be sourced, by
 # tests/system/examples.sh and by tests/vm/inside, on a machine that has no more than perl-base.
 
-# split_page KIND PROMPTS <PAGE: the commands of its blocks of that kind ("" is one without a name) that begin
-# with one of the prompts, as files "1", "2" and so on in this folder, with what the page shows in "1.shown" and
-# the prompt in "1.prompt". "> " goes on with a command.
+# split_page KIND PROMPTS <PAGE: the commands of its blocks of that kind ("" is a block without a kind) that begin with
+# one of the prompts, as files "1", "2" and so on in this folder, with the shown output in "1.shown" and the prompt in
+# "1.prompt". "> " continues a command.
 split_page() {
 	perl -e '
 		my ($kind, $prompts) = @ARGV;
@@ -26,11 +26,11 @@ split_page() {
 		}' "$1" "$2"
 }
 
-# as_shown N: what it printed fits what the page shows.
+# as_shown N: its output fits the page.
 as_shown() {
 	perl -0777 -e '
 		my ($got, $shown) = map { open(my $f, "<", $_) or die; <$f> } @ARGV;
-		$got =~ s/^\S*\/script: line \d+: +\d+ Killed .*\n//gm; # what only a script says of its jobs
+		$got =~ s/^\S*\/script: line \d+: +\d+ Killed .*\n//gm; # messages about jobs, which only a script prints
 		my $pattern = "";
 		for (split /\n/, $shown) {
 			if ($_ eq "...") { $pattern .= "(?:.*\\n)*?"; next }

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Partitions of 3,456 hosts on weftsim: after each command ibping passes between members of one
-# partition, and neither between two partitions nor between two limited members; and a command writes the
-# P_Key tables of the ports that it names, those of the switches' ports before them, and nothing else. A partition
-# with ipoib has its group, with its parameters. What each command wrote is printed, a line each.
-# ibping takes the key at index 0, so the partitions here have indx0.
+# Partitions of 3,456 hosts on weftsim. After each command ibping passes between members of one partition, and neither
+# between two partitions nor between two limited members. A command writes only the P_Key tables of the ports that it
+# names, and those of their switch ports. A partition with ipoib has its group, with its parameters. The writes of each
+# command are printed, a line each. ibping uses the key at index 0, so the partitions here have indx0.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -15,7 +14,7 @@ if [ -n "${SANITIZE:-}" ]; then
 fi
 
 declare -A guid=() lid=()
-# Nothing is sent of itself, and what is only slow is not sent twice.
+# The manager sends nothing on its own, and repeats nothing that is only slow.
 quiet=(-o sweep_interval=0 -o readback_interval=0 -o smp_timeout_min=5000 -o smp_timeout=10000)
 one=host-0002 two=host-0003 far=host-3400 # two below one switch, one at the other end
 
@@ -55,8 +54,8 @@ passes() {
 	pings "$1" "$2" || because "$1 does not reach $2: $(tail -n 1 ibping.txt)"
 }
 
-# No answer may also be a late one, or a way that is not there: so something has to be dropped for its P_Key. What
-# the manager asks and is told cannot be that, for it goes with the default partition's key, which all hold.
+# A missing answer may also be late, or caused by a missing route, so the count of packets dropped for their P_Key must
+# have grown. MADs of the manager do not count there: they have the key of the default partition, which all ports hold.
 is_shut() {
 	runs "$2" || because "the server of $2 has ended" || return 1
 	sim 'stats reset' >/dev/null
@@ -70,19 +69,19 @@ key_refused() {
 	sim stats | grep -qE '^dropped: bad P_Key +[1-9]'
 }
 
-# sets: Set() that agents have seen since the count was reset, as "ATTRIBUTE NUMBER" on one line.
+# sets: Set() at agents since the count was reset, as "ATTRIBUTE NUMBER" on one line.
 sets() {
 	sim stats | awk '/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 }
 		smps && $3 > 0 { print $1, $3 }' | paste -sd ' '
 }
 
-# gets: what agents were asked for since then, but for the manager's looks at its own port.
+# gets: Get() at agents since then, except the manager's reads of its own port.
 gets() {
 	sim stats | awk '/^SMPs at agents/ { smps = 1; next } !/^ / { smps = 0 }
 		smps && $2 > 0 && !($1 == "PortInfo" && $2 < 100) { print $1, $2 }' | paste -sd ' '
 }
 
-# holds HOST KEYS: the keys in its own table, and in that of the switch's port before it.
+# holds HOST KEYS: the keys in its own table, and in that of its switch port.
 holds() {
 	local front
 
@@ -95,7 +94,7 @@ keys() {
 	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ { print $2 }' | sort | paste -sd ' '
 }
 
-# costs SETS COMMAND...: partition commands write so many tables of P_Keys, and nothing else, and ask for nothing.
+# costs SETS COMMAND...: partition commands write this number of P_Key tables, and nothing else, and read nothing.
 costs() {
 	local tables=$1
 
@@ -106,7 +105,7 @@ costs() {
 	equal "what $* set" "$(sets)" "${tables:+P_KeyTable $tables}" && equal "what $* asked for" "$(gets)" ""
 }
 
-# The first partition makes the switches enforce before all hosts, once; the next ones have nothing to write.
+# The first partition makes all host ports enforce, once; the next partitions write nothing.
 makes_partitions() {
 	sim 'stats reset' >/dev/null
 	ctl w partition add 0x5 five --indx0 >/dev/null || because "add 5 failed" || return 1
@@ -150,8 +149,8 @@ groups() {
 		sed 's/^ *//' | awk NF | sort
 }
 
-# Each partition with ipoib has its group, with what it was made with, and no other has one; no table of P_Keys is
-# written for them.
+# Each partition with ipoib has its group, with the parameters of its command, and no other partition has a group. No
+# P_Key table is written for them.
 ipoib_groups() {
 	local usual='ff12:401b:ffff::ffff:ffff 65535 2048 10 2843 0 0'
 
@@ -165,17 +164,17 @@ ff15:401b:8007::ffff:ffff 32775 4096 40 119 0 0" || return 1
 	equal "the groups afterwards" "$(groups)" "$usual"
 }
 
-# What there is already costs nothing, also of a port that is not there.
+# Commands that change nothing cost nothing, also for a missing port.
 nothing_to_do() {
 	costs "" member add 5 "${guid[$two]}" && costs "" member add 5 0xdead
 }
 
 partition_removed() {
 	costs 4 remove 5 || return 1
-	passes $one $two && is_shut $far $one # by the default partition's key again; far has 6's first
+	passes $one $two && is_shut $far $one # by the default partition's key again; index 0 of far is 6's
 }
 
-# 4,000 partitions of 30 members, by chance.
+# 4,000 random partitions of 30 members.
 make_file() {
 	local name
 
@@ -193,7 +192,7 @@ make_file() {
 				print ";"
 			}
 		}' hosts.txt >many.conf
-	# What each host should hold, by the file alone.
+	# The keys of each host, from the file alone.
 	awk 'NR == FNR { host[$2] = $1; next }
 		{ split($1, name, /[=:]/); p = substr(name[1], 2) + 0 }
 		/^p/ { for (i = 2; i <= NF; i++) { split($i, guid, "="); print host[guid[1]], sprintf("0x%04x", 32768 + p) } }' \
@@ -207,8 +206,8 @@ tables() {
 		awk 'NR == FNR { name[NR] = $1; next } $1 == 0 { at++ } { print name[at], $2 }' hosts.txt - | sort -u
 }
 
-# One Set for each block that differs from what a port holds after a reset: the blocks of the hosts, one each of the
-# switches' ports before those whose keys they have room for, and the first one of each switch's port 0.
+# One Set for each block that differs from the state after a reset: the blocks of the hosts, one block of each switch
+# port whose table has room for the keys of its host, and the first block of each switch's port 0.
 many_partitions() {
 	local blocks
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Partitions with the real programs on weftsim: made by weftctl and by a file, what the ports then hold,
-# what a restart remembers, what a bad file does not open, and how few SMPs all this takes.
+# Partitions with the real programs on weftsim: made by weftctl and by a file; the keys of the ports, the state after a
+# restart, a bad file that opens nothing, and the number of SMPs.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -19,12 +19,12 @@ sim() {
 	"$BUILD/weftsim" "do" "$@"
 }
 
-# keys NODE PORT: what the device holds, on one line.
+# keys NODE PORT: the keys of the device, on one line.
 keys() {
 	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ {print $2}' | sort | paste -sd ' '
 }
 
-# sets DAEMON ATTRIBUTE: how many Set() of it have been sent.
+# sets DAEMON ATTRIBUTE: how many Set() of it were sent.
 sets() {
 	status "$1" "do { my \$n = 0; \$_->{method} eq \"Set\" && \$_->{attribute} eq \"$2\" and \$n += \$_->{sent} for @{\$_->{smps}}; \$n }"
 }
@@ -71,7 +71,7 @@ member_added() {
 	matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is not there"
 }
 
-# What node list and port list show is no port's.
+# A node GUID of node list and port list is no port GUID.
 node_is_no_port() {
 	local node
 
@@ -102,7 +102,7 @@ bad_words() {
 		equal "the keys of host-0002" "$(keys host-0002 1)" "0x8005 0xffff"
 }
 
-# Two commands at once: both are done.
+# Two commands at once: both take effect.
 both_at_once() {
 	ctl open partition member add 5 "${guid[host-0003]}" >one.out &
 	ctl open partition member add 5 "${guid[host-0004]}" --limited >two.out
@@ -147,7 +147,7 @@ file_is_read() {
 		refused 'is in the partition file \(line 2\)' file partition remove 6
 }
 
-# pings FROM KEY TO: with this P_Key, from wherever it stands in the table.
+# pings FROM KEY TO: with this P_Key, at any index of the table.
 pings() {
 	local index lid
 
@@ -156,13 +156,13 @@ pings() {
 	[ -n "$index" ] && on "$1" "$work/tenant" ping "$lid" "$index" >ping.out 2>&1
 }
 
-# dropped: how many packets since the count was reset were dropped for their P_Key.
+# dropped: packets dropped for their P_Key since the count was reset.
 dropped() {
 	sim stats | awk '/^dropped: bad P_Key/ { n = $NF } END { print n + 0 }'
 }
 
-# kept_apart FROM KEY TO: there is no answer, and that is for the P_Key alone: the packet was dropped for it, and the
-# same server answers the manager's port before and after.
+# kept_apart FROM KEY TO: there is no answer, because of the P_Key alone: the packet was dropped for it, and the same
+# server answers the manager's port before and after.
 kept_apart() {
 	pings host-0001 0xffff "$3" || because "$3 does not even answer host-0001: $(cat ping.out)" || return 1
 	rm ping.out
@@ -180,7 +180,7 @@ reaches() {
 	equal "packets dropped for their P_Key" "$(dropped)" 0
 }
 
-# What commands change is what passes, at once.
+# Packets follow the commands at once.
 pings_follow_commands() {
 	(as_node host-0003 "$work/tenant" hear 120) >host-0003.heard 2>&1 &
 	pids[host-0003]=$!
@@ -200,7 +200,7 @@ pings_follow_commands() {
 	kill_now host-0003 && kill_now host-0004
 }
 
-# paths FROM TO: how many the SA tells of in partition 6.
+# paths FROM TO: the number of paths of the SA in partition 6.
 paths() {
 	local from to
 
@@ -220,7 +220,7 @@ in_group() {
 	grep -c "\"$1\"" group.out
 }
 
-# From the moment on that the command is done.
+# From the end of the command on.
 sa_follows_commands() {
 	local key=${guid[host-0004]}
 
@@ -261,13 +261,13 @@ groups() {
 	ctl file multicast list | json 'map { "$_->{p_key} $_->{mlid}\n" } @$_' | sed 's/^ *//' | awk NF | sort -n
 }
 
-# put_file NAME: as the file in force, at once and whole.
+# put_file NAME: replaces the partition file in one step.
 put_file() {
 	cp "$1" next.conf && mv next.conf good.conf
 }
 
-# Two commands load files of different meaning at once, while a third one adds a member: each is answered, what is in
-# force is the last file, the member stays, and every group that is gone has given its MLID back.
+# Two commands load different files at once, while a third command adds a member. Each is answered, the last file is in
+# force, the member stays, and every removed group has released its MLID.
 two_files_at_once() {
 	local round one two three member=${guid[host-0005]}
 
@@ -297,7 +297,7 @@ two_files_at_once() {
 	ctl file config reload >/dev/null || because "config reload failed" || return 1
 	wait_for 20 holds host-0002 1 "0x0007 0x7fff 0x8006" || because "host-0002 holds $(keys host-0002 1)" || return 1
 	wait_for 20 groups_are "32774 32775 65535" || because "groups are $(groups | paste -sd ',')" || return 1
-	# Of at most five groups that there were at once.
+	# Of at most five groups at the same time.
 	[ "$(groups | awk '$2 > most { most = $2 } END { print most - 49152 }')" -lt 5 ] ||
 		because "MLIDs are $(groups | cut -d ' ' -f 2 | paste -sd ' '): some were not given back"
 }
@@ -306,7 +306,7 @@ groups_are() {
 	[ "$(groups | cut -d ' ' -f 1 | paste -sd ' ')" = "$1" ]
 }
 
-# The last good one stays in force; tests/system/attack-store.sh looks at this closely.
+# The last good file stays in force; tests/system/attack-store.sh tests this in detail.
 bad_file_at_the_start() {
 	local before
 
@@ -319,7 +319,7 @@ bad_file_at_the_start() {
 	stop file >/dev/null
 }
 
-# A file was in force on this state directory, and its path is misspelt now.
+# A file was in force with this state directory, and now its path is misspelt.
 lost_file_opens_nothing() {
 	local before
 
@@ -339,7 +339,7 @@ lost_file_opens_nothing() {
 	equal "whether all are let in afterwards" "$(status file '$_->{partitions}{open} ? 1 : 0')" 1
 }
 
-# Ports hold what another manager gave them, and this one has neither a file nor a store.
+# Ports have P_Keys of another manager, and this manager has neither a file nor a store.
 keys_of_another_manager() {
 	local ports=43 # of 31 hosts and 12 switches; host-0001 keeps what it had
 
@@ -365,7 +365,7 @@ late_has_its_group() {
 	ctl many multicast list >late.json && matches 'ff12:401b:e001' late.json
 }
 
-# A switch has room for 1,024 groups here, and as many partitions of the file have one.
+# A switch has room for 1,024 groups here, and as many partitions of the file have a group.
 no_mlid_is_left() {
 	local i
 

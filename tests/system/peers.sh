@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftd and OpenSM on one fabric: whoever ranks higher (priority, then the lower GUID) has the subnet,
-# whoever came first; the other stands by, both say so, and it takes over when the master is killed. A
-# standby-only weftd never does.
+# weftd and OpenSM on one fabric: the manager of higher rank (priority, then the lower GUID) is MASTER, in either order
+# of start. The other is STANDBY, both report this, and it takes over when the master is killed. A standby-only weftd
+# does not.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ fi
 
 forget_traps=$(preload_library forget_traps) || exit 1
 
-# Of the managers, which are named by what they are: where, with which priority, and what started first.
+# Of the managers, by program: host and priority, and the order of start.
 declare -A host=() priority=()
 
 start() {
@@ -32,13 +32,13 @@ lid_at() {
 	printf '%d' "$(sed -n 's/.*LID start \(0x[0-9a-f]*\).*/\1/p' address.txt)"
 }
 
-# state_at HOST: what the manager there answers to a third host.
+# state_at HOST: the answer of the manager there to a third host.
 state_at() {
 	look sminfo.txt host-0008 sminfo "$(lid_at "$1")" || return 1
 	sed -n 's/.*SMINFO_\([A-Z]*\).*/\1/p' sminfo.txt
 }
 
-# The manager that ports take for theirs is the one at HOST, and it answers as MASTER.
+# Ports have the LID of the manager at HOST as SM LID, and it answers as MASTER.
 is_master_at() {
 	look sminfo.txt host-0008 sminfo && matches "sm lid $(lid_at "$1") .*SMINFO_MASTER" sminfo.txt
 }
@@ -56,7 +56,7 @@ logs_say() {
 	esac || because "$1 does not say that it is $2"
 }
 
-# weftd tells in its status whom it has met.
+# The status of weftd lists the managers that it has found.
 status_agrees() {
 	local role=$1
 
@@ -68,7 +68,7 @@ told() {
 	"$BUILD/weftctl" -s weftd.run/control.sock "$@"
 }
 
-# A manager that is not MASTER says that its lists are old, and takes no document.
+# A manager that is not MASTER reports that its lists are old, and accepts no document.
 lists_say() {
 	local list
 
@@ -137,7 +137,7 @@ try "opensm ranks higher by priority" host-0001 5 host-0002 9 opensm
 try "weftd ranks higher by GUID" host-0001 7 host-0002 7 weftd
 try "opensm ranks higher by GUID" host-0002 7 host-0001 7 opensm
 
-# A weftd that must not have the subnet: it meets the master, and looks for others when that is gone.
+# A weftd that must not be MASTER: it finds the master, and searches for other managers when that is gone.
 watches() {
 	start_fabric $spec && start_opensm opensm host-0002 -p 0 || return 1
 	wait_for 20 is_master_at host-0002 || because "opensm alone is not MASTER" || return 1
@@ -168,7 +168,7 @@ meets_another() {
 	stop weftd && stop opensm
 }
 
-# By command: OpenSM is put to rest and made a standby again, and is given the subnet for good.
+# By command: OpenSM becomes NOTACTIVE, then STANDBY, and then gets the subnet for good.
 
 at_rest() {
 	[ "$(state_at "${host[opensm]}")" = NOTACT ]

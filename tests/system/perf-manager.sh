@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The performance manager on weftsim: it reads nothing unless it is told to; what it shows of ports is what
-# perfquery shows; errors that happen are found, told and kept when their counters are reset; an agent that is
-# silent holds nobody up; and perf metrics is what Prometheus reads.
+# The performance manager on weftsim. It reads nothing unless enabled. Its values of ports equal those of perfquery.
+# Errors are found, reported and kept when their counters are reset. A silent agent delays nothing. Prometheus can read
+# perf metrics.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ sim() {
 	"$BUILD/weftsim" "do" "$@" >do.out 2>&1 || because "$(cat do.out)"
 }
 
-# query FILE LID PORT [OPTION]: perfquery's look at a port.
+# query FILE LID PORT [OPTION]: output of perfquery about a port.
 query() {
 	look "$1" host-0002 perfquery "${@:4}" "$2" "$3" || because "perfquery: $(cat "$1.err")"
 }
@@ -67,7 +67,7 @@ errors_happen() {
 	matches '^leaf-01 +3 +SymbolErrorCounter +17 +yes +spine-01 +1$' out || because "perf errors: $(cat out)"
 }
 
-# Thresholds: 10 symbol errors, 10 errors received and 1 overrun are told of, 5 dropped SMPs are not.
+# Thresholds: 10 symbol errors, 10 receive errors and 1 overrun are reported, 5 dropped SMPs are not.
 events() {
 	matches 'port 3 of leaf-01: SymbolErrorCounter rose by 17 to 17, PortRcvErrors rose by 40 to 40' sm.log ||
 		because "nothing of leaf-01: $(grep ' pm: ' sm.log)" || return 1
@@ -75,7 +75,7 @@ events() {
 	! matches 'VL15Dropped rose' sm.log || because "what is below its threshold was told"
 }
 
-# agree FILE MEMBER: perfquery's file has each counter of this member of shown.json. Traffic has gone on since.
+# agree FILE MEMBER: perfquery's file has each counter of this member of shown.json, or more, because traffic continued.
 agree() {
 	local name number
 
@@ -100,12 +100,12 @@ as_perfquery() {
 	matches '^ +SymbolErrorCounter +17$' out || because "$(cat out)"
 }
 
-# total NODE: LinkDownedCounter of it in perf errors.
+# total NODE: its LinkDownedCounter in perf errors.
 total() {
 	json 'map { $_->{counters}{LinkDownedCounter} } grep { $_->{description} eq "'"$1"'" } @{$_->{ports}}' <errors.json
 }
 
-# LinkDownedCounter of an adapter has 8 bits: at 200 it is reset, and goes on in the total.
+# LinkDownedCounter of an adapter has 8 bits: at 200 it is reset, and the total continues.
 resets() {
 	sim 'count host-0004 1 LinkDownedCounter 200' && ctl sm perf sweep >out || return 1
 	query few "$(lid_of host-0004)" 1 && equal LinkDownedCounter "$(value few LinkDownedCounter)" 0 || return 1
@@ -114,7 +114,7 @@ resets() {
 	equal "the total" "$(total host-0004)" 202
 }
 
-# That of a switch has 64 in PortCountersExtended, and is left alone.
+# The counter of a switch has 64 bits in PortCountersExtended, and is not reset.
 wide_errors() {
 	sim 'count leaf-02 3 LinkDownedCounter 4000000000' 'count leaf-02 3 LinkDownedCounter 4000000000' &&
 		ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
@@ -135,8 +135,8 @@ top() {
 	ctl sm perf top --by wait >out && equal by "$(json '$_->{by}' <out)" wait
 }
 
-# prometheus_reads FILE: the parser of Prometheus' client, of the Python that Debian has it for, finds a sample in
-# each line that is no comment, a type for each name, and no name twice.
+# prometheus_reads FILE: the parser of Prometheus' client, in Debian's Python, finds a sample in each line that is no
+# comment, a type for each name, and no name twice.
 prometheus_reads() {
 	/usr/bin/python3 - "$1" >why 2>&1 <<-'END' || because "$(tail -n 1 why)"
 		import sys
@@ -169,8 +169,8 @@ metrics() {
 		because "$(grep leaf-01 metrics)"
 }
 
-# Where ports with errors find no room, whole ports are left out and counted. 200 hosts and 30 switches have 800 ports:
-# with all counters of all of them that is 1.2 MB.
+# If the output is too long for all ports with errors, whole ports are left out and counted. 200 hosts and 30 switches
+# have 800 ports: with all counters that is 1.2 MB.
 too_long() {
 	local told out
 
@@ -198,7 +198,7 @@ too_long() {
 	stop big
 }
 
-# refuses PATTERN WORD...: weftctl perf does not, and says why.
+# refuses PATTERN WORD...: weftctl perf refuses, with a reason.
 refuses() {
 	local pattern=$1
 
@@ -214,7 +214,7 @@ bad_words() {
 		refuses 'did you mean "perf errors"' error
 }
 
-# A standby reads nothing, and has no figures of a fabric that it does not look at.
+# A standby reads nothing, and exports no figures.
 standby() {
 	conf=/dev/null start_weftd other host-0005 -o 'role="standby-only"' || return 1
 	! ctl other perf sweep >out 2>&1 || because "a standby reads counters" || return 1

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# perfquery reads the counters of simulated ports, on weftsim and unchanged: they count the MADs that
-# pass, perfquery's own too, and what was done to a link; they are reset one attribute apart from the
-# other; and a port that is not there is refused.
+# perfquery, unchanged, reads the counters of simulated ports on weftsim: they count the MADs that pass, perfquery's own
+# too, and changes of a link. Each attribute is reset separately, and a missing port is refused.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,7 +22,7 @@ bring_up() {
 	[ -n "$lid" ] || because "the switch has no LID"
 }
 
-# query FILE ARGUMENT...: what perfquery says, into FILE.
+# query FILE ARGUMENT...: writes perfquery's output to FILE.
 query() {
 	local file=$1
 
@@ -41,8 +40,8 @@ is() {
 	equal "$2" "$(value "$1" "$2")" "$3"
 }
 
-# perfquery asks for ClassPortInfo and then for the counters: when they are taken, its two requests are
-# counted, the answer to the first, and the answer that was still to come before. A MAD has 72 words.
+# perfquery requests ClassPortInfo and then the counters. When these are read, its two requests are counted, the answer
+# to the first, and the late answer of the run before. A MAD has 72 words.
 counts_itself() {
 	query reset -R "$lid" 1 && query first "$lid" 1 && query second "$lid" 1 || return 1
 	is first PortRcvPkts 2 && is first PortXmitPkts 2 && is first PortRcvData 144 || return 1

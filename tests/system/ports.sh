@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftctl node show, port list, port show, port disable and port enable on weftsim: what they say is what the
-# agents hold, a port that is disabled stays so over sweeps, a restart and a reboot of its switch, and nobody
-# saws off the branch that he sits on unless he insists.
+# weftctl node show, port list, port show, port disable and port enable on weftsim. Their output equals the values of
+# the agents. A disabled port stays disabled over sweeps, a restart and a reboot of its switch. An administrator cannot
+# cut off the manager's own path without --force.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -21,7 +21,7 @@ sim() {
 	"$BUILD/weftsim" "do" "$@"
 }
 
-# port NODE PORT EXPRESSION: what port show says.
+# port NODE PORT EXPRESSION: the value in port show.
 port() {
 	ctl daemon port show "$1" "$2" | json "$3"
 }
@@ -72,7 +72,7 @@ restarted() {
 	equal "what status says" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 1
 }
 
-# The switch forgets it, and its link comes up: then the manager takes it down again.
+# The switch loses the setting, and its link comes up: then the manager takes it down again.
 rebooted() {
 	sim "node reboot leaf-02" >done.txt || because "no reboot" || return 1
 	wait_for 30 all_but_one || because "after a reboot: $(port leaf-02 1 '@{$_}{qw(state physical)}'), $(status daemon '$_->{counts}{adapters}, $_->{state}')"
@@ -83,7 +83,7 @@ all_but_one() {
 		[ "$(port leaf-02 1 '@{$_}{qw(state physical)}')" = "DOWN Disabled" ]
 }
 
-# again COMMAND: it is so already, and nobody is told anything.
+# again COMMAND: no change, and no Set() is sent.
 again() {
 	local before after
 
@@ -104,7 +104,7 @@ all_are_there() {
 	is_up daemon && [ "$(port leaf-02 1 '$_->{state}')" = ACTIVE ] && sim check >check.txt && matches ' unreached=0 ' check.txt
 }
 
-# One of two ways may go, the last may not.
+# One of two paths may be disabled, the last may not.
 own_way() {
 	refused 'only ports of switches can be disabled.*"leaf-02" port 1' port disable host-0003 1 &&
 		refused 'this cable is the only path to "leaf-01".*--force' port disable leaf-01 1 || return 1
@@ -117,7 +117,7 @@ own_way() {
 	ctl daemon port enable leaf-02 3 >done.txt && wait_for 20 all_are_there || because "not all come back"
 }
 
-# Two ways, and two who each take one: one of them is refused, whoever comes first.
+# Two paths, and two commands for one of them each: the second command is refused, in either order.
 both_at_once() {
 	local one first=0 second=0
 
@@ -145,7 +145,7 @@ fdr10() {
 	start_weftsim fdr10.net && start_weftd daemon h1 -o fdr10=1 || return 1
 	wait_for 20 is_up daemon || because "it does not come up: $(tail -n 1 daemon.log)" || return 1
 	fdr10_shows FDR10 '10.0 Gbps \(FDR10\)' || return 1
-	# The port is disabled for it at once, and the link takes it when it trains next.
+	# The port is set at once, and the link changes when it trains next.
 	echo 'fdr10 = 2;' >fdr10.conf
 	stop daemon && start_weftd daemon h1 -c fdr10.conf || return 1
 	wait_for 20 is_up daemon || because "it does not come up again: $(tail -n 1 daemon.log)" || return 1
@@ -159,7 +159,7 @@ fdr10_is_disabled() {
 	look mepi.out h2 smpquery mepi -D 0 1 && matches 'LinkSpeedEnabled:\.*0x00' mepi.out
 }
 
-# fdr10_shows NAME PATTERN: what weftctl shows of the link of h2, and what iblinkinfo does.
+# fdr10_shows NAME PATTERN: output of weftctl and of iblinkinfo about the link of h2.
 fdr10_shows() {
 	equal "the speed" "$(port h2 1 '$_->{width_speed}')" "4x $1" || return 1
 	look links.out h2 iblinkinfo --line || because "iblinkinfo: $(tail -n 1 links.out.err)" || return 1

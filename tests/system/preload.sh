@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# libweftsim.so as a library that stands before any program: what it exports and needs, programs that
-# have nothing to do with InfiniBand, programs without a server, shells and scripts, and programs that
-# are killed. What it does to each call is tests/unit/preload/test_preload.c's.
+# libweftsim.so as a library before any program: its exports and needs, programs without InfiniBand, programs without a
+# server, shells and scripts, and killed programs. tests/unit/preload/test_preload.c tests each call.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -23,7 +22,7 @@ exports_what_it_wraps() {
 	[ "$(wc -l <exported.txt)" -gt 40 ] || because "it exports nothing"
 }
 
-# Each name is one of libc's, or it would be in a program's way.
+# Each name must be a name of libc, otherwise it could conflict with a program.
 exports_names_of_libc() {
 	local libc
 
@@ -37,12 +36,12 @@ needs_libc_alone() {
 		'libc.so.6 '
 }
 
-# with COMMAND...: a program with the library, and no `weftsim run` to look for a server before.
+# with COMMAND...: a program with the library, without `weftsim run`, which checks for a server first.
 with() {
 	LD_PRELOAD=$library WEFTSIM_NODE=${node:-} "$@"
 }
 
-# It says nothing, changes nothing and looks for no server.
+# It prints nothing, changes nothing and searches for no server.
 strangers_notice_nothing() {
 	local WEFTSIM_SOCKET=$work/nowhere.sock
 
@@ -55,7 +54,7 @@ strangers_notice_nothing() {
 	equal "the number of different answers" "$(sort -u out.txt | wc -l)" 1
 }
 
-# A server that is not there is told once, and the program sees a machine without devices.
+# A missing server is reported once, and the program sees a machine without devices.
 no_server() {
 	local WEFTSIM_SOCKET=$work/nowhere.sock status
 
@@ -68,7 +67,7 @@ no_server() {
 		because "it says $(head -n 1 err.txt)"
 }
 
-# As the one before left it: a socket file that nobody listens on.
+# As after a killed server: a socket file without a listener.
 dead_server() {
 	local WEFTSIM_SOCKET=$work/nowhere.sock
 
@@ -106,7 +105,7 @@ with_find_and_grep() {
 		because "ls -l: $(cat err.txt)"
 }
 
-# Where a program was when its relative name of the socket was looked up makes no difference.
+# The relative name of the socket works from any folder.
 from_another_folder() {
 	mkdir -p deep/er && (
 		cd deep/er || exit 1
@@ -115,7 +114,7 @@ from_another_folder() {
 	) || because "it sees nothing"
 }
 
-# One that is killed in the middle of everything leaves nothing at the server: its agents and issm are free.
+# A killed program leaves nothing at the server: its agents and issm are free.
 killed() {
 	local i
 
@@ -131,7 +130,7 @@ killed() {
 	stop opensm || because "opensm ends with status $?"
 }
 
-# The server goes and another comes: a program that goes on sees first nothing, then that one.
+# The server ends and another starts: a running program first sees nothing, then the new server.
 server_comes_back() {
 	# shellcheck disable=SC2016 # perl's
 	node=host-0002 with perl -e '$| = 1; while (<STDIN>) { print -d "'$files'/weftsim0" ? "yes\n" : "no\n" }' \
@@ -139,7 +138,7 @@ server_comes_back() {
 	pids[asker]=$!
 	exec {asking}>asked {answering}<answers
 	says yes && stop_fabric && says no && start_weftsim single:hosts=3 || return 1
-	# The new server is at another place; the program knows only the old one.
+	# The new server is at another path; the program knows only the former path.
 	ln -s "$WEFTSIM_SOCKET" "$old_socket" && says yes || because "it does not see the new one" || return 1
 	exec {asking}>&- {answering}<&-
 	kill_now asker

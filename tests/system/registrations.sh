@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What was acknowledged is there after SIGKILL: hosts register services, groups and subscriptions as fast
-# as they are answered, weftd is killed when so many were, by chance, and starts again on the same state
-# directory and fabric. All that the hosts were told is in what it then saves, however often.
+# Acknowledged registrations exist after SIGKILL. Hosts register services, groups and subscriptions as fast as they get
+# answers. weftd is killed after a random number of them, and starts again on the same state directory and fabric. All
+# acknowledged registrations are in the document that it then saves, after any number of rounds.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -26,7 +26,7 @@ enough() {
 	[ "$(cat told.*."$1" | wc -l)" -ge "$2" ]
 }
 
-# round NUMBER: some hundreds of registrations of each host, and no mercy.
+# round NUMBER: some hundreds of registrations of each host, and a SIGKILL.
 round() {
 	local host enough=$((50 + RANDOM % 1500))
 
@@ -43,7 +43,7 @@ round() {
 	starts && all_there "$1"
 }
 
-# Each line "KIND NUMBER GUID" that a host was told, of all rounds, is in the saved document.
+# Each acknowledged line "KIND NUMBER GUID" of a host, of all rounds, is in the saved document.
 all_there() {
 	local host
 
@@ -72,12 +72,12 @@ guids_known() {
 	done
 }
 
-# members EXPRESSION: the different ones of a list in list.json.
+# members EXPRESSION: the different members of a list in list.json.
 members() {
 	json 'do { my %seen; map { $seen{$_}++ ? () : $_ } sort map { '"$1"' } @$_ }' <list.json
 }
 
-# What the registrar has asked for, of all hosts, whatever a terminal would make of it.
+# The registrations of all hosts, with characters that a terminal would interpret.
 lists() {
 	ctl weftd service list >list.json || because "service list fails" || return 1
 	equal "what is listed of services" "$(members 'join ",", $_->{name}, $_->{p_key}, $_->{lease_s} // "no end", $_->{has_key} ? 1 : 0')" \

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Events as programs get them: one that stands on libibumad subscribes at weftd on weftsim and is told
-# of ports that come and go, of traps, and of groups; OpenSM tells the same program the same in the
-# same words. Who does not answer loses its subscription, and delays nobody else.
+# Reports of events: a program that uses libibumad subscribes at weftd on weftsim. It gets Reports of ports that appear
+# and disappear, of traps, and of groups. OpenSM sends the same Reports to the same program. A subscriber that does not
+# answer loses its subscription, and delays no other.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -38,7 +38,7 @@ sim() {
 	"$BUILD/weftsim" "do" "$@" >do.txt 2>&1 || because "weftsim do $*: $(tail -n 1 do.txt)"
 }
 
-# hears NAME PATTERN: sooner or later.
+# hears NAME PATTERN: a matching Report, within a time limit.
 hears() {
 	wait_for 20 matches "^report $2" "$1.txt" || because "$1 hears $(tail -n 3 "$1.txt" | tr '\n' ';') and no report $2"
 }
@@ -60,7 +60,7 @@ goes_and_comes() {
 	gids all >weft.txt
 }
 
-# Of a switch, by its LID, as it came.
+# A trap of a switch, with its LID, unchanged.
 agents_trap() {
 	local lid
 
@@ -69,7 +69,7 @@ agents_trap() {
 	sim 'link down host-0004 1' && hears all '128 ' && sim 'link up host-0004 1'
 }
 
-# Before the GID are 6 bytes that mean nothing; OpenSM leaves in them what was there.
+# Before the GID are 6 bytes without a meaning; OpenSM does not clear them.
 gids() {
 	sed -nE 's/^report (6[45]) .{12}/\1 /p' "$1.txt"
 }
@@ -80,8 +80,8 @@ comes_again() {
 		because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
-# Who goes while weftd is down is told of when it is back, once, to who has subscribed before; so is who
-# comes. Two restarts later there is nothing more to tell.
+# Ports that disappear or appear while weftd is down are reported once after its restart, to the former subscribers.
+# After two more restarts there are no more Reports.
 unseen() {
 	local guid
 
@@ -99,7 +99,7 @@ unseen() {
 	equal "reports of that port" "$(grep -cE "^report 6[45] .*$guid" all.txt)" 2
 }
 
-# What OpenSM tells of the same port going and coming.
+# OpenSM's Reports of the same port.
 opensm_says_the_same() {
 	kill_now all
 	kill_now some
@@ -118,13 +118,13 @@ fabric_is_whole() {
 	"$BUILD/weftsim" "do" check >check.txt 2>&1
 }
 
-# Only what it asked for.
+# Only the traps that it subscribed to.
 chosen() {
 	equal "reports to who asked for 65 and 129" \
 		"$(sed -n 's/^report \([0-9]*\).*/\1/p' some.txt | sort -u | tr '\n' ' ')" '129 65 '
 }
 
-# osmtest's multicast flow creates groups and lets them end; the details are 6 bytes and the MGID.
+# osmtest's multicast flow creates groups and ends them; the details are 6 bytes and the MGID.
 groups() {
 	local guid
 
@@ -141,8 +141,8 @@ has_reports() {
 	[ "$(reports_of daemon "$1")" = "$2" ]
 }
 
-# The silent one is asked three times for each of five reports. It loses its subscription when it has been
-# silent for a minute, too: tests/unit/sa/test_report.c has the time for that.
+# The silent subscriber gets each of five Reports three times. It also loses its subscription after a minute of silence:
+# tests/unit/sa/test_report.c tests that.
 silent_holds_up_nobody() {
 	local i
 

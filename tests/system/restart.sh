@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# A manager that starts on a fabric which is up already reads the tables it finds and writes no block of
-# them, and every port keeps its LID. With groups, those of multicast neither: with an image of them it
-# reads some blocks of each switch, and after kill -9 and joins since the image was written a few more.
+# A manager that starts on a fabric that is up reads the tables and writes no block of them, and every port keeps its
+# LID. With groups it writes no multicast block either: with the table cache it reads some blocks of each switch, and a
+# few more after kill -9 and joins since the cache was written.
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -37,7 +37,7 @@ if [ -n "${SANITIZE:-}" ]; then
 	finish
 fi
 
-# lft_sets: so many LFT blocks the agents have been sent.
+# lft_sets: the number of Set(LFT) at agents.
 lft_sets() {
 	"$BUILD/weftsim" "do" stats | awk '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 }
 		on && $1 == "LinearForwardingTable" { count = $3 } END { print count + 0 }'
@@ -47,7 +47,7 @@ knows_nodes() {
 	[ "$(status daemon '$_->{counts}{adapters}')" = "$1" ]
 }
 
-# Where they were is remembered, so that they stay routed: neither the restart nor their return writes a block.
+# Their places are remembered, so that they stay routed: neither the restart nor their return writes a block.
 hosts_are_down() {
 	local sets
 
@@ -69,7 +69,7 @@ stop_fabric
 # 12 switches; 200 groups are seven blocks of each.
 switches=12 samples=4
 
-# mft_smps COLUMN: so many of them agents have met: 2, of Gets; 3, of Sets.
+# mft_smps COLUMN: the number of these at agents: 2, Gets; 3, Sets.
 mft_smps() {
 	"$BUILD/weftsim" "do" stats | awk -v column="$1" '/^SMPs at agents/ { on = 1; next } /^[^ ]/ { on = 0 }
 		on && $1 == "MulticastForwardingTable" { count = $column } END { print count + 0 }'
@@ -93,7 +93,7 @@ held_groups() {
 	done
 }
 
-# is_back MOST: nothing is written since, and at most so many blocks are read.
+# is_back MOST: nothing was written since, and at most this number of blocks was read.
 is_back() {
 	local sets gets
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Tables of our engines before a foreign judge: ibdmchk walks every pair of hosts, and every pair of
-# switch and host, in the dumps of whole and broken trees, and looks for credit loops. Its exit status
-# says nothing (it crashes after the verdict), so its words are read. The same judge has to find the
-# fault in tables that we spoil, and the credit loop of a ring routed by minhop.
+# Tables of weft's engines before a foreign judge: ibdmchk walks every pair of hosts, and every pair of switch and host,
+# in the dumps of complete and degraded trees, and searches for credit loops. Its exit status has no meaning (it crashes
+# after the verdict), so its output is read. The same judge must find the error in tables with a wrong entry, and the
+# credit loop of a ring routed by minhop.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -19,13 +19,13 @@ if ! command -v ibdmchk >/dev/null; then
 fi
 failures=0
 
-# In a shell of its own, as bash remarks on a crash.
+# In a shell of its own, because bash reports a crash.
 judge() {
-	: >opensm.mcfdbs # it wants one
+	: >opensm.mcfdbs # it requires this file
 	bash -c 'ibdmchk -s opensm-subnet.lst -f opensm.fdbs -m opensm.mcfdbs -a; :' >verdict 2>&1
 }
 
-# says NAME PATTERN...: one line for the verdict, which must have each of these in it.
+# says NAME PATTERN...: one line for the verdict, which must match each pattern.
 says() {
 	local name=$1 pattern
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The commands about routes and topology, each with its text, its JSON and its refusals, on fabrics of
-# weftsim: what they say is held against weftsim's own walk, ibdmchk, ibnetdiscover and the switches'
-# counters of Sets.
+# The commands about routes and topology, each with its text, its JSON and its refusals, on fabrics of weftsim. Their
+# output is compared with weftsim's own walk, ibdmchk, ibnetdiscover and the switches' counters of Sets.
 # shellcheck source=tests/system/lib.sh disable=SC2016 # expressions are Perl's
 . "$(dirname "$0")/lib.sh"
 
@@ -13,12 +12,12 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 
-# told COMMAND...: what weftctl says for people, in told.txt; its status.
+# told COMMAND...: writes weftctl's text to told.txt; returns its status.
 told() {
 	"$BUILD/weftctl" -s "$work/sm.run/control.sock" "$@" >told.txt 2>told.err
 }
 
-# says STATUS PATTERN COMMAND...: it ends so, and a line of what it says is like this.
+# says STATUS PATTERN COMMAND...: this status and a matching line.
 says() {
 	local wanted=$1 pattern=$2 status
 
@@ -70,7 +69,7 @@ quality() {
 	answers_json '$_->{all_to_all}{pairs}' $((32 * 31)) route quality
 }
 
-# A plan tells its price and writes nothing.
+# A plan shows its cost and writes nothing.
 plan() {
 	local before
 
@@ -101,7 +100,7 @@ engine() {
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn
 }
 
-# What was chosen at run time outlives the daemon, against the configuration, until it is cleared.
+# A choice at run time survives a restart, against the configuration, until it is cleared.
 engine_kept() {
 	stop sm || return 1
 	start_weftd sm host-0001 -o 'routing=["ftree"]' -o sweep_interval=0 || return 1
@@ -111,7 +110,7 @@ engine_kept() {
 	says 0 '"Value": ?"updn"' save -
 }
 
-# Levels as well.
+# Log levels as well.
 log_level_kept() {
 	says 0 '^sm +debug$' log level sm debug || return 1
 	says 1 'unknown component "cellar"' log level cellar debug || return 1
@@ -130,7 +129,7 @@ engine_default() {
 	equal "what is set at run time" "$(status sm 'scalar @{$_->{settings}}')" 0
 }
 
-# Engines that give no routes are not kept: the next fault is answered by those of before.
+# An engine without routes is not kept: the former engine answers the next fault.
 refused_engine() {
 	says 1 'no new routes, tables unchanged: .' route engine file || return 1
 	wait_for 20 is_up sm || because "it does not come up again" || return 1
@@ -153,7 +152,7 @@ dump() {
 		route dump --format opensm new || return 1
 	equal "the list of files" "$(echo new/* new/.[!.]*)" \
 		'new/opensm-subnet.lst new/opensm.fdbs new/opensm.mcfdbs new/.[!.]*' || return 1
-	# Of 8 leaves with 4 hosts and 4 spines: themselves, a cable on, two, and the hosts of other leaves.
+	# Of 8 leaves with 4 hosts and 4 spines: the host itself, one cable, two cables, and the hosts of other leaves.
 	equal "how often each number of hops stands there" \
 		"$(awk -F ' *: *' '/yes$/ { n[$3]++ } END { print n["00"], n["01"], n["02"], n["03"], length(n) }' new/opensm.fdbs)" \
 		'12 96 196 224 4' || return 1
@@ -162,7 +161,7 @@ dump() {
 	says 2 'is not opensm' route dump --format xml new
 }
 
-# ibdmchk's status is of no use: it crashes after its verdict, on which bash remarks.
+# ibdmchk's status is of no use: it crashes after its verdict, which bash reports.
 ibdmchk_takes_the_dump() {
 	bash -c 'ibdmchk -s new/opensm-subnet.lst -f new/opensm.fdbs -m new/opensm.mcfdbs -a; :' >verdict 2>&1
 	matches "Scanned:$((32 * 31)) CA to CA paths" verdict && matches 'no credit loops found' verdict ||
@@ -179,7 +178,7 @@ walk_takes_the_dump() {
 
 # The fabric, exported and checked
 
-# Another simulator of that net has as many nodes and cables.
+# Another simulator of that net has the same number of nodes and cables.
 simulator_takes() {
 	"$BUILD/weftsim" serve -s "$work/other.sock" "$1" >other.log 2>&1 &
 	pids[other]=$!
@@ -208,7 +207,7 @@ export_other() {
 	says 2 'is not net.json.dot.slurm' topology export --format xml
 }
 
-# The plan has other cables, and one of the planned ones goes down.
+# The plan has other cables, and a planned cable goes down.
 check_plan() {
 	says 0 '^as planned: ' topology check plan.net || return 1
 	sed 's/host-0005"\t\t# /host-0005" # /; s/4xEDR/4xHDR/' plan.net >faster.net
@@ -224,7 +223,7 @@ check_plan() {
 	says 1 '^weftctl: bad.net:2: ' topology check bad.net
 }
 
-# After the fault the routes are whole again, by the engine of before.
+# After the fault the routes are complete again, by the former engine.
 repaired() {
 	wait_for 20 is_up sm || because "it does not come up" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
@@ -262,7 +261,7 @@ if check "a fat tree comes up" up fattree:radix=8,levels=2 host-0001 ftree; then
 	check "no daemon" no_daemon
 fi
 
-# Shortest paths around a ring wait for each other: minhop promises nothing, route check tells.
+# Shortest paths around a ring wait for each other. minhop does not promise otherwise, and route check reports it.
 credit_loops() {
 	says 1 '^Credit loops: [1-9]' route check || return 1
 	answers_json '$_->{good} ? 1 : 0, $_->{unreached}, $_->{credit}{vl}, $_->{credit}{length} >= 3 ? "circle" : ""' \

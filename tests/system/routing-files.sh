@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Files for routing engines: read at the start and on SIGHUP, a bad one refused with its line while what
-# was in force stays, GUIDs that are not there named in the log; and tables taken from a dump.
+# Files for routing engines: read at the start and on SIGHUP; a bad file is refused with its line while the former file
+# stays in force; missing GUIDs are logged; and tables are taken from a dump.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -20,7 +20,7 @@ still_up() {
 	has_status daemon '$_->{state} =~ /^subnet up/ ? 1 : 0' 1
 }
 
-# says PATTERN: a line of the log that is newer than the last `mark`.
+# says PATTERN: a line of the log since the last `mark`.
 mark() { seen=$(wc -l <daemon.log); }
 says() { tail -n "+$((seen + 1))" daemon.log | grep -qE -- "$1"; }
 
@@ -32,7 +32,7 @@ hang_up() {
 
 start_with_roots() {
 	"$BUILD/weftsim" topology "$spec" >net
-	# Spines are the switches that only switches are cabled to.
+	# Spines are the switches that are cabled to switches only.
 	awk '/^switchguid/ { split($0, part, /[=(]/); guid = part[2]; hosts = 0; spine = 0 }
 		/^Switch/ { spine = 1 } /^\[.*"H-|^\[.*"host/ { hosts++ }
 		/^$/ { if (spine && !hosts) print guid; spine = 0 }' net | sort -u >roots
@@ -50,7 +50,7 @@ names_the_absent() {
 		because "$(grep -a GUID daemon.log)"
 }
 
-# Not a part of it is taken: with 0x1 alone ftree would refuse.
+# No part of it is used: with 0x1 alone ftree would refuse.
 keeps_on_bad_file() {
 	printf '0x1\nspine-1\n' >roots
 	hang_up "not reloaded, nothing has changed: $work/roots:2: a GUID .*, not \"spine-1\"" || return 1
@@ -78,7 +78,7 @@ refused_at_start() {
 	matches 'roots:1: one GUID a line expected, not "0x2"' refused.log || because "$(cat refused.log)"
 }
 
-# What one manager left in the switches is what the next one takes from a dump of them.
+# The next manager takes the tables of the former manager from a dump of the switches.
 names_what_waits() {
 	printf 'lmc = 1;\n' >>weftd.conf
 	hang_up 'lmc takes effect after a restart' || return 1

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The SA as its clients know it: saquery asks weftd on weftsim for every record in every form that
-# it has, as a table, by LID, by port and block, and the answers are counted against the fabric;
-# then osmtest makes its inventory; osmtest.sh has its other flows.
+# The SA from the view of clients: saquery requests every record from weftd on weftsim in all its forms, as a table, by
+# LID, by port and block, and the answers are counted against the fabric. Then osmtest makes its inventory; osmtest.sh
+# has its other flows.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -13,7 +13,7 @@ if [ -n "${SANITIZE:-}" ]; then
 	exit 0
 fi
 
-# 12 switches of 8 ports, 32 hosts, all ports cabled. LIDs are given by what the tools see.
+# 12 switches of 8 ports, 32 hosts, all ports cabled. LIDs come from the output of the tools.
 switches=12 hosts=32 ports=8
 cables=$(((switches * ports + hosts) / 2))
 
@@ -24,7 +24,7 @@ daemon_runs() {
 	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
-# refuses STATUS ARGUMENT...: saquery is answered, with this status.
+# refuses STATUS ARGUMENT...: saquery gets this status.
 refuses() {
 	local wanted=$1
 
@@ -43,7 +43,7 @@ lids_known() {
 		because "node list does not tell the LIDs: $(head -c 300 nodes.json)"
 }
 
-# shows PATTERN ARGUMENT...: some line of the answer is like this.
+# shows PATTERN ARGUMENT...: some line of the answer matches.
 shows() {
 	local pattern=$1
 
@@ -75,7 +75,7 @@ switch_infos() {
 		counts 0 '^SwitchInfoRecord dump' SWIR "$host"
 }
 
-# As many blocks as the LIDs in use need, here two; then the entries themselves.
+# As many blocks as the used LIDs need, here two; then the entries themselves.
 forwarding_tables() {
 	counts $((2 * switches)) '^LFT Record dump' LFTR && counts 2 '^LFT Record dump' LFTR "$switch" &&
 		counts 0 '^LFT Record dump' LFTR "$host" || return 1
@@ -89,12 +89,12 @@ forwarding_tables() {
 		because "of LID $switch dump_lfts reads $(wc -l <held.txt) entries and the SA tells $(wc -l <told.txt)"
 }
 
-# Nobody has joined yet.
+# No port has joined yet.
 empty_tables() {
 	counts 0 dump MFTR
 }
 
-# held_groups: "LID MLID PORT..." of each entry that a switch of the simulation holds.
+# held_groups: "LID MLID PORT..." of each entry of the simulated switches.
 held_groups() {
 	local lid node
 
@@ -104,7 +104,7 @@ held_groups() {
 	done <switches.txt | tr -s ' ' | sort
 }
 
-# told_groups: the same, of the SA's answer in answer.txt.
+# told_groups: the same from the SA's answer in answer.txt.
 told_groups() {
 	perl -ne 'if (/LID\.+(\d+)/) { $lid = $1 } elsif (/Position\.+(\d+)/) { $first = 16 * $1 }
 		elsif (/^\s+(0x\w{4})\s+0x(\w{4})/ && hex $2) {
@@ -131,18 +131,18 @@ multicast_tables() {
 		counts 0 '^MFT Record dump' MFTR "$host"
 }
 
-# all_read RECORD NUMBER: so many records of it are told.
+# all_read RECORD NUMBER: the answer has this number of records.
 all_read() {
 	ask "$1" && [ "$(grep -c dump answer.txt)" = "$2" ]
 }
 
-# numbers: those that dumps of SLtoVL and GUID tables hold, whoever made the dump, one a line.
+# numbers: the numbers in dumps of SLtoVL and GUID tables, of either tool, one a line.
 numbers() {
 	sed -nE -e 's/^ports: in +[0-9]+, out +[0-9]+://p; s/^\t\tVL: //p' \
 		-e 's/^\t\tGUID [0-9]+\.+//p; s/^ *[0-9]+: +(0x.*)/\1/p' | tr -s '| ' '\n' | sed '/^$/d'
 }
 
-# same_numbers COUNT: held.txt, of smpquery, and answer.txt, of the SA, hold the same ones.
+# same_numbers COUNT: held.txt, of smpquery, and answer.txt, of the SA, have the same numbers.
 same_numbers() {
 	numbers <held.txt >held.numbers
 	numbers <answer.txt >told.numbers
@@ -151,7 +151,7 @@ same_numbers() {
 		because "smpquery and the SA differ: $(diff held.numbers told.numbers | head -n 4 | tr '\n' ' ')"
 }
 
-# Of an adapter, and each pair of ports of a switch; a base port 0 has no use for its mappings.
+# Of an adapter, and each pair of ports of a switch; a base port 0 does not use its mappings.
 sl_to_vl() {
 	local number=$((hosts + switches * ports * (ports + 1))) port
 
@@ -202,7 +202,7 @@ gid() {
 	sed -nE 's/^0x(....)(....)(....)(....)$/fe80::\1:\2:\3:\4/p' answer.txt
 }
 
-# path WANTED ARGUMENT...: so many paths from host-0002, that are all asked for in this way.
+# path WANTED ARGUMENT...: this number of paths from host-0002, which all are requested in this way.
 paths() {
 	local from to
 
@@ -250,7 +250,7 @@ strangers() {
 	done
 }
 
-# osmtest FLOW: it ends by itself; its log tells more than its status, which is 0 always.
+# osmtest FLOW: it ends. Its log has the result, because its status is always 0.
 osmtest_flow() {
 	local guid
 

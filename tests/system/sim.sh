@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once,
-# the seeds that have found something, and in both of its forms 100 seeds of the standard scenario, 40 of the
-# same with tenants, 10 with devices that have habits of real ones, and 10 of failovers. Which ones follows from the commit, so that each commit looks somewhere
-# else and all runs of one commit look at the same; in a tree without git they are the first.
-# SIM_OPTIONS are given to every run. `make soak` plays thousands. As many run side by side as there are
-# processors: their time is virtual, so none notices another.
+# Whole managers in virtual time on a fabric of software agents: each single case of tests/sim once, the known seeds,
+# and in both forms 100 seeds of the standard scenario, 40 with tenants, 10 with habits of real devices, and 10 of
+# failovers. The seeds follow from the commit, so that each commit tests other seeds and all runs of one commit test the
+# same. In a tree without git they are the first seeds. SIM_OPTIONS are given to every run. `make soak` plays thousands.
+# One run per processor plays at a time: their time is virtual, so they do not affect each other.
 set -u
 
 run=$BUILD/tests/sim/sim_run
 read -ra options <<<"${SIM_OPTIONS:-}"
 
-# play NAME ARGUMENT...: the lines of one call of sim_run, and a failure when it ended early: it has to count what it
-# said, and its exit status has to say the same.
+# play NAME ARGUMENT...: the lines of one call of sim_run, and a failure if it ended early: its count must equal its
+# lines, and its exit status must agree.
 play() {
 	local name=$1 statuses
 
@@ -51,7 +50,7 @@ first_seed() {
 	echo $((16#${commit:0:7}))
 }
 
-# seeds SCENARIO FIRST COUNT: one line for all of them, in both forms; those that failed have their own, with the
+# seeds SCENARIO FIRST COUNT: one line for all of them, in both forms. Failed seeds have lines of their own, with the
 # command that replays them.
 seeds() {
 	local scenario=$1 first=$2 last=$(($2 + $3 - 1)) out

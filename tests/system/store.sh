@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The store, with the real daemon on weftsim: LIDs that a restart must find again although every host has
-# forgotten its own, an end by SIGKILL, a second daemon on the same file, a state directory that cannot
-# be, a disk that takes no more for a while.
+# The store, with the real daemon on weftsim: LIDs that a restart must find again although every host has lost its own,
+# an end by SIGKILL, a second daemon on the same file, an unusable state directory, a disk that is full for a while.
 set -u
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -42,7 +41,7 @@ reboot_all() {
 	done
 }
 
-# The LIDs of a fabric to which hosts came one after the other: nobody would give them again by himself.
+# The LIDs of a fabric whose hosts appeared one after the other: without the store a manager would assign others.
 first_start() {
 	sim_do 'node down host-0002' 'node down host-0009' || return 1
 	starts first host-0001 || return 1
@@ -65,7 +64,7 @@ all_have_lids() {
 	! lids "$1" | grep -q '=0'
 }
 
-again_after() { # HOW: the daemon ends, all hosts and switches' hosts lose their LIDs, it comes back
+again_after() { # HOW: the daemon ends, all hosts and switches' hosts lose their LIDs, it restarts
 	if [ "$1" = SIGKILL ]; then
 		kill_now first
 	else
@@ -98,7 +97,7 @@ is_state() {
 	[ "$(store "$1" state)" = "$2" ]
 }
 
-# No file of the process may grow: the disk is full, as far as it can tell.
+# No file of the process may grow, as with a full disk.
 full_and_well() {
 	local pid=${pids[first]} child
 
@@ -115,7 +114,7 @@ weftctl() { # NAME COMMAND...
 	"$BUILD/weftctl" -s "$1.run/control.sock" "${@:2}"
 }
 
-# What is saved comes back into an empty store, and is saved again as the same.
+# A saved document is restored to an empty store, and saved again as the same.
 saved_and_restored() {
 	local records
 
@@ -160,7 +159,7 @@ has_broadcast_group() {
 	weftctl "$1" multicast list | grep -qi 'ff12:401b:ffff::ffff:ffff'
 }
 
-# sorted DOCUMENT: each record with all that it says, on a line.
+# sorted DOCUMENT: each record with all its members, on a line.
 sorted() {
 	json 'map { JSON::PP->new->canonical->encode($_) . "\n" } @{$_->{records}}' <"$1" | sed 's/^ //' | sort
 }

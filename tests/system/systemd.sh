@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The service without a systemd that runs: systemd-analyze reads the unit files, a socket of our own hears
-# what weftd tells, and weftd runs without capabilities. Nothing here boots or starts a unit: a systemd
-# that boots, in whatever namespace, empties /tmp.
+# The service without a running systemd: systemd-analyze reads the unit files, a socket of the test receives the
+# notifications of weftd, and weftd runs without capabilities. Nothing here boots or starts a unit: a systemd that
+# boots, in any namespace, empties /tmp.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 units=(weftd.service weftd@.service weft-metrics.service weft-metrics.timer)
 
-# The units as installed, but with the programs that were built.
+# The units as installed, but with the built programs.
 copy_units() {
 	local unit
 
@@ -29,15 +29,14 @@ verify_is_silent() {
 	done
 }
 
-# verify_finds SCRIPT: of a unit with a mistake it is not.
+# verify_finds SCRIPT: it refuses a unit with an error.
 verify_finds() {
 	sed "$1" units/weftd.service >units/broken.service
 	systemd-analyze verify --man=no units/broken.service >verify.txt 2>&1
 	test -s verify.txt || because "a unit with a mistake passes as well"
 }
 
-# What the sandbox of a unit leaves open is what is listed here, each with its reason: no line of the unit can go
-# unnoticed that systemd weighs.
+# This list has the openings of a unit's sandbox, each with its reason. A new opening that systemd rates fails the test.
 leaves_open() { # UNIT NAME...
 	local unit=$1
 
@@ -48,9 +47,9 @@ leaves_open() { # UNIT NAME...
 	equal "what $unit leaves open" "$(sed -n 's/^✗ \([^ ]*\) .*/\1/p' security.txt | sort | xargs)" "$(printf '%s\n' "$@" | sort | xargs)"
 }
 
-# The devices of InfiniBand, a root directory of the host's, where they and the configuration are, and sockets:
-# of weftctl, of standbys. IPAddressDeny= closes the network until an administrator opens it. The users of the control
-# sockets are those of the host, so there is no namespace for them.
+# The InfiniBand devices; the host's root directory, which has them and the configuration; and sockets: of weftctl, of
+# standbys. IPAddressDeny= closes the network until an administrator opens it. The users of the control sockets are
+# those of the host, so there is no namespace for them.
 manager_is_closed() {
 	local unit
 
@@ -61,7 +60,7 @@ manager_is_closed() {
 	matches ' char-rtc:r char-infiniband_mad:rw ' security.txt || because "$(grep DeviceAllow security.txt)"
 }
 
-# The group of the socket that only looks, and a file that node_exporter reads.
+# The group of the read-only socket, and a file that node_exporter reads.
 figures_are_closed() {
 	leaves_open weft-metrics.service 'RootDirectory=/RootImage=' 'SupplementaryGroups=' 'PrivateUsers=' 'PrivateMounts=' \
 		'RestrictAddressFamilies=~AF_UNIX' 'DeviceAllow=' 'UMask='
@@ -78,7 +77,7 @@ units_have_limits() {
 	done
 }
 
-# The group that weft-metrics.service is in exists, and may use the socket by default.
+# The group of weft-metrics.service exists, and may use the socket by default.
 figures_are_allowed() {
 	local group
 
@@ -87,14 +86,14 @@ figures_are_allowed() {
 	matches "^#readonly_socket = \"$group\";" "$root/etc/weftd.conf" || because "the socket is not for group $group"
 }
 
-# The fabric is there before what is mounted over it, and is managed until that is gone.
+# The fabric is up before file systems are mounted over it, and is managed until they are unmounted.
 comes_before_mounts() {
 	matches '^Before=network.target remote-fs-pre.target$' units/weftd.service || because "nothing waits for it" || return 1
 	matches '^Wants=modprobe@ib_umad.service$' units/weftd.service || because "nothing loads ib_umad" || return 1
 	matches '^After=modprobe@ib_umad.service ' units/weftd.service || because "it does not wait for ib_umad"
 }
 
-# Settings of both, but for those that make an instance of one.
+# Settings of both, except those that make an instance of a unit.
 instance_has_the_same() {
 	local own='^(#|Description=|Conflicts=|After=opensm|ExecStart=|ExecReload=|StateDirectory=|RuntimeDirectory=)'
 
@@ -124,7 +123,7 @@ message_ids() {
 	grep -oE '"[0-9a-f]{32}"' "$root/include/message_id.h" | tr -d '"'
 }
 
-# The database is of a root of our own. Each id has its text, and no text is of something else.
+# The database has a root of its own. Each id has its text, and no text is about another id.
 catalog_is_whole() {
 	local id
 
@@ -140,7 +139,7 @@ catalog_is_whole() {
 	done
 }
 
-# What is between @ is a field that the log knows, pages are there, and so are weftctl's commands.
+# Words between @ are fields of the log; the pages and commands of weftctl exist.
 catalog_names_exist() {
 	local name
 
@@ -155,7 +154,7 @@ catalog_names_exist() {
 	done
 }
 
-# hear FILE: becomes a socket as systemd's; one message a line, newlines in it as " | ".
+# hear FILE: becomes a socket like systemd's; one message a line, with newlines as " | ".
 hear() {
 	# shellcheck disable=SC2016 # Perl's
 	exec perl -MIO::Socket::UNIX -MSocket -e '
@@ -164,13 +163,13 @@ hear() {
 		while (defined($s->recv(my $text, 4096))) { $text =~ s/\n+/ | /g; print "$text\n" }' "$work/notify" >"$1"
 }
 
-# tell TEXT: to that socket, on which datagrams keep their order: what was sent before is heard before.
+# tell TEXT: sends it to that socket, on which datagrams keep their order: earlier messages arrive before it.
 tell() {
 	perl -MIO::Socket::UNIX -MSocket -e '
 		IO::Socket::UNIX->new(Type => SOCK_DGRAM, Peer => $ARGV[0])->send($ARGV[1]) or die' "$work/notify" "$1"
 }
 
-# A signal takes effect some time after kill, and each thread stops by itself.
+# A signal takes effect some time after kill, and each thread stops separately.
 is_stopped() { # NAME
 	! grep -h '^State:' "/proc/${pids[$1]}"/task/*/status | grep -qv 'T (stopped)'
 }
@@ -184,7 +183,7 @@ tells_systemd() {
 	NOTIFY_SOCKET=$work/notify WATCHDOG_USEC=1000000 start_weftd told host-0001 || return 1
 	wait_for 20 matches '^READY=1 . STATUS=subnet up' told.txt || because "it is never ready" || return 1
 	wait_for 20 matches '^WATCHDOG=1' told.txt || because "the watchdog is not fed" || return 1
-	# The watchdog is fed by the loop: who is stopped does not.
+	# The loop feeds the watchdog: a stopped process does not.
 	kill -STOP "${pids[told]}"
 	wait_for 20 is_stopped told || because "it does not stop" || return 1
 	tell MARK=stopped && sleep 1.5 && tell MARK=continued || because "nothing hears" || return 1
@@ -197,7 +196,7 @@ tells_systemd() {
 	kill_now hear
 }
 
-# What `systemctl status` shows while systemd waits for the next attempt.
+# The line of `systemctl status` while systemd waits for the next attempt.
 failure_is_told() {
 	rm -f notify
 	hear failure.txt &
@@ -225,14 +224,14 @@ port_is_refused() {
 	matches 'port: "x" is not in 0' refused.log || because "it says: $(cat refused.log)"
 }
 
-# In the bounding set there is nothing to gain, and no program gives anything.
+# The bounding set has nothing to gain, and no program has capabilities.
 without_capabilities() {
 	runner=(setpriv --bounding-set -all --inh-caps -all --no-new-privs)
 	weftd bare host-0001 --once || because "$(tail -n 1 bare.log)" || return 1
 	runner=()
 }
 
-# Whoever may not connect is told which group may.
+# A user who may not connect gets the name of the group that may.
 stranger_is_told() {
 	local socket=$work/guarded/control.sock group
 

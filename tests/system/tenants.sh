@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Partitions and multicast in weftsim as programs meet them: OpenSM gives ports their P_Keys and switches
-# theirs, and groups their trees; then pings pass between those who share a partition and end elsewhere,
-# counted and told by traps, and what is sent to a group reaches its members.
+# Partitions and multicast in weftsim from the view of programs. OpenSM writes the P_Keys of ports and switches, and the
+# trees of groups. Pings pass between members of a partition and are dropped elsewhere, with counters and traps, and
+# packets of a group reach its members.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -48,7 +48,7 @@ partitions() {
 	EOF
 }
 
-# index_of HOST KEY: where its port has a P_Key; nothing when it has not.
+# index_of HOST KEY: the index of a P_Key at its port; nothing if the port does not have it.
 index_of() {
 	"$BUILD/weftsim" "do" "pkeys $1 1" | awk -v key="$2" '$2 == key { print $1 + 0 }'
 }
@@ -101,7 +101,7 @@ across_partitions() {
 	ends host-0002 0x8001 $blue && ends $blue 0x8002 host-0003
 }
 
-# ibping takes the key at index 0: limited, which only the manager's port shares as a full member.
+# ibping uses the key at index 0: limited, which only the manager's port shares as a full member.
 by_ibping() {
 	local host
 
@@ -114,13 +114,13 @@ by_ibping() {
 	kill_now pong-host-0001 && kill_now pong-host-0003
 }
 
-# pinged HOST COUNT: so many of one are answered.
+# pinged HOST COUNT: this number of pings is answered.
 pinged() {
 	look ibping.txt host-0002 ibping -c 1 "$(lid_of "$1")"
 	matches "1 packets transmitted, $2 received" ibping.txt
 }
 
-# What was refused above is known: at the adapter between limited members, else at the switch.
+# The drops above are reported: at the adapter between limited members, else at the switch.
 counted_and_told() {
 	look info.txt host-0001 smpquery portinfo "$(lid_of host-0005)" 1 || return 1
 	matches 'PkeyViolations:\.+[1-9]' info.txt || because "no P_Key violation at host-0005" || return 1
@@ -137,7 +137,7 @@ joins() {
 		$group || because "$1 cannot join: $(cat mlid.txt)"
 }
 
-# receivers HOST: who receives what it sends to the group.
+# receivers HOST: the hosts that receive its packets of the group.
 receivers() {
 	"$BUILD/weftsim" "do" "multicast $mlid $1" 2>&1 | sed -n 's/ \[1\]$//p' | sort | tr '\n' ' '
 }

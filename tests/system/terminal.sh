@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The tables of weftctl on a terminal, with script(1) as the terminal, where nodes have names of the greatest length.
-# Names are cut until the row fits, numbers and GUIDs never. In a pipe every cell is whole.
+# The tables of weftctl on a terminal, with script(1) as the terminal and node names of the greatest length. Names are
+# cut until the row fits, numbers and GUIDs never. In a pipe every cell is complete.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -33,7 +33,7 @@ typed() {
 	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" "$@"
 }
 
-# on_terminal COLUMNS COMMAND: as a terminal of this width shows it, in shown.txt.
+# on_terminal COLUMNS COMMAND: the output on a terminal of this width, in shown.txt.
 on_terminal() {
 	script -qec "stty cols $1; '$BUILD/weftctl' -s '$work/daemon.run/control.sock' $2" /dev/null </dev/null |
 		tr -d '\r' >shown.txt
@@ -43,7 +43,7 @@ widest() {
 	LC_ALL=C.UTF-8 awk '{ gsub(/[\x80-\xbf]/, "") } length > most { most = length } END { print most + 0 }' "$1"
 }
 
-# whole FILE: its numbers and GUIDs, one a line, those in names and headings left out.
+# whole FILE: its numbers and GUIDs, one a line, without those in names and headings.
 whole() {
 	grep -oE '\<0x[0-9a-f]{4,16}\>' "$1" | sort
 }
@@ -76,7 +76,7 @@ names_are_cut() {
 	grep -qE ' host-0003$' shown.txt || because "a name that fits is cut: $(grep host-0003 shown.txt)"
 }
 
-# A row for which there is no room is whole but for its names, of which 10 characters stay.
+# A row that does not fit is complete except for its names, of which 10 characters stay.
 wide_rows_stay() {
 	is_whole 60 'link list' || return 1
 	equal "the number of lines" "$(wc -l <shown.txt)" "$(wc -l <piped.txt)" || return 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# What the standard tools say of a fat tree of 648 hosts that weftd runs: of its links and LIDs, of the
-# paths in its switches, and of the answers that its subnet administrator gives.
+# The output of the standard tools about a fat tree of 648 hosts with weftd: its links and LIDs, the paths in its
+# switches, and the answers of its SA.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -18,7 +18,7 @@ sminfo_says_master() {
 	matches SMINFO_MASTER sminfo.txt || because "$(cat sminfo.txt)"
 }
 
-# Two different LIDs of adapters a line, always the same ones.
+# Two different LIDs of adapters a line, always the same pairs.
 choose_pairs() {
 	host_lids | awk -v seed=$seed -v pairs=$pairs '{ lid[NR] = $1 }
 		END { srand(seed)
@@ -27,7 +27,7 @@ choose_pairs() {
 				if (a != b) { print a, b; pairs-- } } }' >pairs.txt
 }
 
-# In ibnetdiscover's output the line of an adapter's cable has the port's own LID behind `# lid`.
+# In ibnetdiscover's output the line of an adapter's cable has the port's own LID after `# lid`.
 host_lids() {
 	awk '/^(Switch|Ca)/ { ca = $1 == "Ca" }
 		/^\[/ && ca { sub(/.*\t# lid /, ""); print $1 }' net.txt
@@ -46,7 +46,7 @@ every_pair_has_a_path() {
 	done <pairs.txt
 }
 
-# path_is FROM TO ARGUMENT...: what saquery gets is the path from one LID to the other.
+# path_is FROM TO ARGUMENT...: saquery gets the path from one LID to the other.
 path_is() {
 	local from=$1 to=$2
 
@@ -78,13 +78,13 @@ paths_by_gid() {
 	done < <(head -n 5 pairs.txt)
 }
 
-# record NAME PATTERN: saquery gets at least one such record (the simulator cuts off all that follows).
+# record NAME PATTERN: saquery gets at least one such record (the simulator cuts off the rest).
 record() {
 	look record.txt host-0002 saquery "$1" || because "saquery: $(tail -n 1 record.txt.err)" || return 1
 	matches "$2" record.txt || because "it answers $(head -n 5 record.txt | tr -s '\n\t' ' ')"
 }
 
-# The hops that weftd tells are the entries that the switches hold.
+# The hops in weftd's output are the entries of the switches.
 route_show_is_true() {
 	local from to hops guid port
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftd under valgrind, once and as a daemon that meets a fault, questions to its subnet administrator
-# and all its commands: no error but those of ibsim's own library (valgrind.supp), and no leak.
+# weftd under valgrind, once and as a daemon with a fault, requests to its SA and all its commands: no errors except
+# those of ibsim's own library (valgrind.supp), and no leak.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ if ! command -v valgrind >/dev/null; then
 fi
 
 error_status=99
-# watched NAME: what is to stand before weftd.
+# watched NAME: the words before weftd.
 watched() {
 	runner=(valgrind --quiet --log-file="$work/$1.valgrind.log" "--error-exitcode=$error_status"
 		--suppressions="$root/tests/system/valgrind.supp" --leak-check=full

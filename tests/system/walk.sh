@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Is tests/walk a good judge? OpenSM routes small fabrics, and what walk and Debian's ibdmchk say of its
-# dumps has to be the same: how many paths there are, how long they are, and how many LIDs lead over
-# each port between switches. The tables read back from the switches give the same verdict. Then
-# entries are broken by hand, and both have to see it.
+# Is tests/walk a good judge? OpenSM routes small fabrics, and the verdicts of walk and Debian's ibdmchk about its dumps
+# must be equal: the number of paths, their lengths, and the number of LIDs over each port between switches. The tables
+# read back from the switches give the same verdict. Then the test changes entries, and both must find the errors.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -26,7 +25,7 @@ route() {
 	) >opensm.out 2>&1 || because "opensm: status $?"
 }
 
-# walked NAME ARGUMENT...: walk's verdict into NAME.walk; its status.
+# walked NAME ARGUMENT...: writes walk's verdict to NAME.walk; returns its status.
 walked() {
 	local name=$1
 
@@ -40,14 +39,14 @@ ibdm() {
 	matches '^-I- Parsing FDBs' "$1.ibdm" || because "ibdmchk does not run: $(tail -n 1 "$1.ibdm")"
 }
 
-# numbers TITLE FILE: the table of ibdmchk with this in its title, as "number: how often". How many ports
-# are on no path it does not count as walk does, so these are left out.
+# numbers TITLE FILE: the table of ibdmchk with this in its title, as "number: how often". It counts ports without a
+# path otherwise than walk, so these are left out.
 numbers() {
 	awk -v title="$1" 'index($0, title) { on = 1 }
 		on && $1 ~ /^[1-9][0-9]*$/ { print $1 ": " $2 } on && /^-----*$/ { exit }' "$2"
 }
 
-# of NAME WHAT: the same of walk's.
+# of NAME WHAT: the same from walk.
 of() {
 	sed -n "s/^$2 \([1-9][0-9]*: \)/\1/p" "$1.walk"
 }
@@ -63,7 +62,7 @@ agree() {
 		"$(numbers 'SWITCH OUT PORT - NUM DLIDS' osm.d/opensm.fdbs.ibdm)"
 }
 
-# What ibnetdiscover and dump_lfts read from the switches, to all ends; then to adapters alone.
+# The tables that ibnetdiscover and dump_lfts read from the switches, to all ends; then to adapters alone.
 read_back() {
 	look disc.txt host-0001 ibnetdiscover && look lfts.txt host-0001 dump_lfts ||
 		because "$(cat disc.txt.err lfts.txt.err)" || return 1
@@ -73,7 +72,7 @@ read_back() {
 	cmp -s good.walk back.walk || because "$(diff good.walk back.walk)"
 }
 
-# ibdmchk cannot judge an LMC where switches have none. Every adapter here has two LIDs.
+# ibdmchk cannot judge an LMC if switches have none. Every adapter here has two LIDs.
 paths_of_lmc() {
 	local hosts=$1
 
@@ -86,8 +85,7 @@ lid_of() {
 	sed -n "s/^{ CA.*{$1} LID:\([0-9A-F]*\) .*/0x\1/p" osm.d/opensm-subnet.lst
 }
 
-# broken NAME COLUMNS: NAME.fdbs has these columns behind a host's LID, at the first switch that is not
-# the host's own.
+# broken NAME COLUMNS: NAME.fdbs has these columns after a host's LID, at the first switch that is not the host's own.
 broken() {
 	awk -v columns="$2" -v lid="$(lid_of host-0003)" '
 		!done && $1 == lid && $5 > 1 { $0 = $1 " " columns; done = 1 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftctl where something is wrong: with what was typed, with the socket, with who answers there, with a daemon that
-# dies meanwhile, and with who reads. Each time the exit status says what kind of thing, one line says what and what
-# to do, and nobody else is held up.
+# weftctl with errors: in the arguments, at the socket, in the answer, with a daemon that dies during a command, and
+# with a closed output. Each time the exit status shows the kind of error, one line gives the error and the remedy, and
+# no other client is delayed.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# says STATUS PATTERN ARGUMENT...: weftctl ends so, with one line like this and nothing else.
+# says STATUS PATTERN ARGUMENT...: this status, with one matching line and nothing else.
 says() {
 	local wanted=$1 pattern=$2 status
 
@@ -24,7 +24,7 @@ one_line() {
 	equal "the number of lines it says" "$(wc -l <err.txt)" 1
 }
 
-# What was typed; no daemon is asked.
+# Arguments; no daemon is queried.
 
 typed_wrongly() {
 	local pattern arguments
@@ -71,7 +71,7 @@ nobody_there() {
 		says 3 "no weftd answers on $work/daemon.run/control.sock: it does not run" status
 }
 
-# left_behind: the file that a daemon leaves that was killed.
+# left_behind: the socket file of a killed daemon.
 left_behind() {
 	[ -S "$WEFT_SOCKET" ] || because "there is no socket file" || return 1
 	says 3 "no weftd answers on $WEFT_SOCKET: it does not run" status &&
@@ -89,9 +89,9 @@ no_rights() {
 	one_line "no rights on $WEFT_SOCKET: root and group $(stat -c %G "$WEFT_SOCKET") may connect; for commands that change nothing try -s .../control-ro.sock"
 }
 
-# Who answers
+# Answers
 
-# fake REPLY: somebody who reads a request, says this, and closes. Its socket is fake.sock.
+# fake REPLY: a server that reads a request, sends this reply, and closes. Its socket is fake.sock.
 fake() {
 	rm -f fake.sock
 	perl -MIO::Socket::UNIX -e 'my $l = IO::Socket::UNIX->new(Local => "fake.new", Listen => 1) or die;
@@ -100,7 +100,7 @@ fake() {
 	wait_for 10 test -S fake.sock
 }
 
-# answered STATUS PATTERN REPLY ARGUMENT...: as says, by somebody who replies so.
+# answered STATUS PATTERN REPLY ARGUMENT...: as says, from a server with this reply.
 answered() {
 	fake "$3" && says "$1" "$2" -s fake.sock "${@:4}" && stop fake
 }
@@ -117,7 +117,7 @@ strange_replies() {
 		answered 1 '.bell and .?.escape$' $'{"ok":false,"error":"\\u0007bell and \\u001bescape"}\n' sweep
 }
 
-# Members of any type, or none: nothing crashes, and what is not there is shown as such.
+# Members of any type, or none: nothing crashes, and missing values are shown as missing.
 strange_members() {
 	local command reply
 
@@ -133,7 +133,7 @@ strange_members() {
 	done
 }
 
-# One of another version says that, where it refuses; what it can do it does.
+# A server of another version is named in a refusal. Commands that it knows work.
 other_version() {
 	answered 1 'there is no command "perf top" .weftd is of version 0.0.9, this is [0-9.]*: after an upgrade weftd has to be started again.$' \
 		$'{"ok":false,"error":"there is no command \\"perf top\\"","version":"0.0.9"}\n' perf top || return 1
@@ -147,7 +147,7 @@ daemon_runs() {
 	start_weftd daemon host-0001 && wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)"
 }
 
-# The follower has shown what there was, and says why it ends.
+# The follower has shown all earlier events, and gives the reason of its end.
 dies_while_followed() {
 	local status
 
@@ -165,7 +165,7 @@ has_asked() {
 	find "/proc/${pids[asker]}/fd" -lname 'socket:*' 2>/dev/null | grep -q .
 }
 
-# before_reply COMMAND...: the daemon has the request, and says nothing any more.
+# before_reply COMMAND...: the daemon has the request, and does not answer.
 before_reply() {
 	local status
 
@@ -182,16 +182,16 @@ before_reply() {
 	[ ! -s out.txt ] || because "weftctl $* says for all that: $(head -n 2 out.txt)"
 }
 
-# Who reads
+# Readers
 
-# deaf: asks again and again, and never reads; ends when it is dropped.
+# deaf: sends requests and never reads; ends when the daemon closes its connection.
 deaf() {
 	exec perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un(shift)) or die;
 		setsockopt(S, SOL_SOCKET, SO_RCVBUF, 2048); $SIG{PIPE} = "IGNORE"; $SIG{ALRM} = sub { die "not dropped" };
 		alarm 150; 1 while send(S, "{\"command\":\"port list\"}\n" x 100, 0)' "$WEFT_SOCKET"
 }
 
-# others_are_served: nobody waits for those who do not read.
+# others_are_served: clients that do not read delay no other client.
 others_are_served() {
 	local i
 
@@ -238,7 +238,7 @@ full_disk() {
 	done
 }
 
-# It is dropped a minute after it took something last; that is told, and counted.
+# The daemon closes its connection a minute after it last read; this is logged and counted.
 dropped() {
 	wait_for 100 ended deaf || because "it is not dropped" || return 1
 	wait "${pids[deaf]}" || because "it ends by itself" || return 1
@@ -248,14 +248,14 @@ dropped() {
 	is_up daemon
 }
 
-# Names of an earlier version work, with a warning.
+# Former names work, with a warning.
 former_names() {
 	"$BUILD/weftctl" -s "$work/none" sweep full 2>said.txt
 	equal "the status without a daemon" $? 3 || return 1
 	equal "the first line" "$(head -n 1 said.txt)" 'weftctl: warning: "full" is now called "heavy"'
 }
 
-# -o and --noheadings are refused where they have no effect, and a wrong column is named with those there are.
+# -o and --noheadings are refused if they have no effect, and a wrong column is reported with the list of columns.
 columns_refused() {
 	local wanted
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The standard tools, unchanged, on weftsim: what they show of a fabric that OpenSM runs, whole tables
-# of the SA through RMPP, pings between programs, osmtest, OpenSM on each kind of topology with each of
-# its engines, and two managers that take the subnet over from each other.
+# The standard tools, unchanged, on weftsim: their output about a fabric with OpenSM, whole tables of the SA through
+# RMPP, pings between programs, osmtest, OpenSM on each kind of topology with each of its engines, and two managers with
+# a handover and a failover.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -12,7 +12,7 @@ if ! command -v opensm >/dev/null; then
 	exit 0
 fi
 
-# The fabric that most is shown on: 32 hosts, 8 leaves and 4 spines, 64 cables.
+# The fabric of most tests: 32 hosts, 8 leaves and 4 spines, 64 cables.
 spec=fattree:radix=8,levels=2 hosts=32 switches=12 nodes=44 cables=64
 
 # reaches_all: every pair of hosts, by the switches' tables.
@@ -43,7 +43,7 @@ end_all() {
 	stop_fabric
 }
 
-# shows COUNT PATTERN HOST COMMAND...: so many lines of what a tool says are like this.
+# shows COUNT PATTERN HOST COMMAND...: this number of lines of a tool's output match.
 shows() {
 	local count=$1 pattern=$2 status
 
@@ -54,7 +54,7 @@ shows() {
 	equal "the number of lines with $pattern" "$(grep -cE -- "$pattern" shown.txt)" "$count"
 }
 
-# What is read from files
+# Data from files
 
 ibstat_and_ibstatus() {
 	shows 1 'State: Active' host-0005 ibstat || return 1
@@ -150,7 +150,7 @@ saquery_tables() {
 
 # Between programs
 
-# serves PROGRAM: one that answers what another sends.
+# serves PROGRAM: a program that answers requests of another program.
 serves() {
 	(as_node host-0003 "$1" -S) >"$1.out" 2>&1 &
 	pids[$1]=$!
@@ -176,10 +176,9 @@ osmtest_passes() {
 	matches "^OSMTEST: TEST \".*\" PASS" osmtest.txt || because "$(tail -n 3 osmtest.txt | tr '\n' ' ')"
 }
 
-# Many hosts: through RMPP, with none missing
+# Many hosts: through RMPP, without losses
 
-# whole_table HOSTS FORM PATTERN SPEC: of a fabric that opensm brings up, which answers nothing while
-# it still sweeps.
+# whole_table HOSTS FORM PATTERN SPEC: of a fabric that opensm brings up, which answers nothing while it sweeps.
 whole_table() {
 	opensm_runs "$4" || return 1
 	wait_for 60 shows "$1" "$3" host-0002 saquery "$2" || return 1
@@ -188,12 +187,12 @@ whole_table() {
 
 # OpenSM's engines
 
-# The engine that gave the tables in force.
+# The engine of the tables in force.
 engine() {
 	sed -nE 's/.*: ([a-z]+) tables configured on all switches.*/\1/p' once.log | tail -n 1
 }
 
-# brings_up ENGINE WANTED SPEC [ARGUMENT]...: opensm once, whose tables reach everything.
+# brings_up ENGINE WANTED SPEC [ARGUMENT]...: opensm once, whose tables reach all nodes.
 brings_up() {
 	local wanted=$2 spec=$3
 
@@ -210,8 +209,8 @@ brings_up() {
 	stop_fabric
 }
 
-# Engines that do not suit a topology give way to minhop: OpenSM's ftree where there is no tree, its updn
-# where it finds no roots by itself, unless it is told one.
+# Engines that do not suit a topology are replaced by minhop: OpenSM's ftree without a tree, its updn if it finds no
+# roots, unless it has a list of roots.
 engines() {
 	local spec=$1 engine wanted
 
@@ -232,7 +231,7 @@ is_master() {
 	look sminfo.txt host-0008 sminfo && matches "sm lid $(lid_of "$1") .*SMINFO_MASTER" sminfo.txt
 }
 
-# The second one ranks higher: it is handed the subnet, and when it dies the first one takes it back.
+# The second manager has a higher rank: it takes a handover, and when it dies the first becomes MASTER again.
 hands_over() {
 	local first=$1 second=$2
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftsim serve, run and do: each command of `do`, what is refused and how, and clients that do not
-# behave, while a subnet manager and a tool beside them go on as if nothing were.
+# weftsim serve, run and do: each command of `do`, refusals, and badly behaved clients, while a subnet manager and a
+# tool beside them work undisturbed.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -32,18 +32,18 @@ server_decided() {
 	matches '^ready ' server.log || ! runs server
 }
 
-# asked COMMAND...: what the server says, in do.txt; its status.
+# asked COMMAND...: writes the server's answer to do.txt; returns its status.
 asked() {
 	"$weftsim" "do" "$@" >do.txt 2>do.err
 }
 
-# says PATTERN COMMAND: it is done, and a line of the answer is like this.
+# says PATTERN COMMAND: it succeeds, and a line of the answer matches.
 says() {
 	asked "$2" || because "'$2': $(cat do.err)" || return 1
 	matches "$1" do.txt || because "'$2' says $(head -n 3 do.txt)"
 }
 
-# refused STATUS PATTERN ARGUMENT...: weftsim ends with this status and one line like this.
+# refused STATUS PATTERN ARGUMENT...: weftsim ends with this status and one matching line.
 refused() {
 	local wanted=$1 pattern=$2 status
 
@@ -101,7 +101,7 @@ files_live() {
 	wait_for 30 is_value host-0002 state '4: ACTIVE' || because "it does not come back"
 }
 
-# own_files NODE[:PORT] FILES: a two-port adapter has two of each, or the one that was named.
+# own_files NODE[:PORT] FILES: a two-port adapter has two files of each kind, or those of the named port.
 own_files() {
 	at "$1" true || because "weftsim run fails" || return 1
 	equal "the list of files" "$(ls "$WEFTSIM_SOCKET.d/$1/dev/infiniband" | tr '\n' ' ')" "$2 "
@@ -118,7 +118,7 @@ tables() {
 	says '^ +1 +32 +[1-9]' clients
 }
 
-# Before anybody has joined: what tables hold is shown by tests/unit/sim/test_do.c.
+# Before any join; tests/unit/sim/test_do.c tests the contents of tables.
 multicast() {
 	says '^0 received it$' 'multicast 0xc123 host-0001' || return 1
 	says '^$|^0x' 'mft leaf-01' || [ ! -s do.txt ] || because "mft says $(head -n 1 do.txt)"
@@ -147,7 +147,7 @@ node_down_up_reboot() {
 	wait_for 30 says 'ports=32 pairs=992 reached=992' check
 }
 
-# What is there of a device, and what a program says to that; agents go on without their programs.
+# The files of a device, and their effect on a program; agents continue without their programs.
 device_removed_and_added() {
 	at host-0002 ibstat -l >before.txt && [ -s before.txt ] || because "ibstat names no device" || return 1
 	asked 'device remove host-0002' || because "$(cat do.err)" || return 1
@@ -165,7 +165,7 @@ device_removed_and_added() {
 	at host-0002 smpquery nodedesc -D 0,1 >out.txt || because "smpquery fails: $(cat out.txt)"
 }
 
-# counted NAME: stats tells a number of these.
+# counted NAME: stats has a number of this name.
 counted() {
 	says "^$1 +[1-9]" stats
 }
@@ -180,7 +180,7 @@ faults() {
 	asked 'delay 0' 'duplicate 0' || because "$(cat do.err)"
 }
 
-# libibmad matches an answer by its transaction ID, whatever its modifier.
+# libibmad matches an answer by its transaction ID, with any modifier.
 habits() {
 	asked 'behave no-bit-31 leaf-03' 'behave list' || because "$(cat do.err)" || return 1
 	at host-0002 smpquery -t 50 portinfo -G 0x0277656602000300 1 >out.txt || because "$(cat out.txt)" || return 1
@@ -194,7 +194,7 @@ traps() {
 	wait_for 20 counted traps
 }
 
-# Of --help and of the manual: the options, and the first words of the commands of weftsim do.
+# From --help and from the manual: the options, and the first words of the commands of weftsim do.
 
 options_in() {
 	grep -oE -- '(^|[^a-z0-9])--?[a-z][a-z0-9-]*' | sed 's/^[^-]*//' | sort -u
@@ -233,7 +233,7 @@ check "behave" habits
 check "trap" traps
 check "GUIDs and LIDs are names, too" says '^host-0001: adapter' 'show 0x0277656601000100'
 
-# As a shell's ^Z and `bg` do, and a debugger.
+# As ^Z and `bg` of a shell do, and a debugger.
 stopped_and_continued() {
 	kill -STOP "${pids[server]}"
 	wait_for 20 grep -q '^State:.T' "/proc/${pids[server]}/status" || because "it does not stop" || return 1
@@ -242,7 +242,7 @@ stopped_and_continued() {
 }
 check "it survives being stopped and continued" stopped_and_continued
 
-# What is refused
+# Refusals
 
 check "do: an unknown command" refused 2 'no command is called "lnik"; did you mean link\?' "do" 'lnik down leaf-01 1'
 check "do: words missing" refused 2 "link has 1 argument; usage: 'link down\|up NODE PORT'" "do" 'link down'
@@ -274,7 +274,7 @@ WEFTSIM_SOCKET=$work/absent.sock check "do: no server" \
 WEFTSIM_SOCKET=$work/absent.sock check "run: no server" \
 	refused 1 'no server at .*absent.sock .*; start one with `weftsim serve`' run -- true
 
-# Clients that do not behave
+# Badly behaved clients
 
 others_unaffected() {
 	runs server || because "the server is gone" || return 1
@@ -289,12 +289,12 @@ descriptors() {
 	find "/proc/${pids[server]}/fd" -mindepth 1 | wc -l
 }
 
-# What ran before may still be on its way out when they are counted first.
+# Earlier programs may still be ending when the descriptors are first counted.
 has_no_more_descriptors() {
 	[ "$(descriptors)" -le "$1" ]
 }
 
-# rude BEHAVIOUR: one to its end, of which nothing is left in the server.
+# rude BEHAVIOUR: runs it to its end; the server must keep nothing of it.
 rude() {
 	local before
 
@@ -314,7 +314,7 @@ silent_flooder() {
 	others_unaffected
 }
 
-# With delays, so that RMPP is under way when its reader goes.
+# With delays, so that RMPP is under way when its reader disappears.
 vanishing() {
 	asked 'delay 3000' || because "$(cat do.err)" || return 1
 	timeout 60 ./rude "$WEFTSIM_SOCKET" vanish >rude.txt || because "$(tail -n 1 rude.txt)" || return 1
@@ -336,7 +336,7 @@ leaves_nothing() {
 	[ ! -e "$WEFTSIM_SOCKET" ] && [ ! -e "$WEFTSIM_SOCKET.d" ] || because "it leaves $(ls -d "$WEFTSIM_SOCKET"*)"
 }
 
-# What a killed server leaves is in nobody's way.
+# The files of a killed server disturb nothing.
 after_kill() {
 	start_server single:hosts=2 && at host-0001 true || return 1
 	kill_now server
@@ -346,7 +346,7 @@ after_kill() {
 	stop server
 }
 
-# A server that ends may have thousands of files to remove: its lock is held, its socket has gone.
+# A server that ends may have thousands of files to remove: it holds its lock, and its socket is gone.
 after_one_that_ends() {
 	mkdir "$WEFTSIM_SOCKET.d" || return 1
 	flock "$WEFTSIM_SOCKET.d" sleep 0.5 &
@@ -380,9 +380,9 @@ is_full() {
 	[ "$(descriptors)" -ge 64 ]
 }
 
-# A server with few descriptors: who comes when none is left waits for one.
+# A server with few descriptors: a client without a free descriptor waits for one.
 crowd() {
-	: >server.log # what the one before said is still there
+	: >server.log # lines of the former server are still there
 	(ulimit -n 64 && exec "$weftsim" serve single:hosts=2) >server.log 2>&1 &
 	pids[server]=$!
 	wait_for 20 server_decided && asked stats || because "$(cat server.log do.err)" || return 1

@@ -272,5 +272,5 @@ check "an alias in the store of an older weftd" old_store
 check "weftctl alias set" by_command
 check "alias_guids" by_list
 check "the SA_Key" by_sa_key
-check "refusals are counted and told" refusals_are_told
+check "refusals are counted and logged" refusals_are_told
 finish

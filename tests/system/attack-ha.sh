@@ -49,7 +49,7 @@ pair_runs() {
 	run one host-0001 "$master" "$standby" keys.master 15 || return 1
 	wait_for 30 is_up one || because "the master has no subnet: $(tail -n 1 one.log)" || return 1
 	run two host-0004 "$standby" "$master" keys.standby 14 || return 1
-	wait_for 30 in_step || because "the standby is not in step: $(ctl one ha status)"
+	wait_for 30 in_step || because "the standby is not in sync: $(ctl one ha status)"
 }
 
 # attack ADDRESS...: 16 idle connections of each, each opened again within 10 ms of its end.
@@ -119,7 +119,7 @@ revoked() {
 	shakes 127.0.0.3 c "$c" || because "the key of c is refused before: $(tail -n 2 shake.txt)" || return 1
 	! shakes 127.0.0.3 b "$c" || because "the key of c speaks for b" || return 1
 	! shakes 127.0.0.3 weft "$c" || because "the key of c speaks for all" || return 1
-	in_step || because "the standby is not in step any more: $(ctl one ha status)" || return 1
+	in_step || because "the standby is no longer in sync: $(ctl one ha status)" || return 1
 	sed -i '/^c /d' keys.master
 	ctl one config reload >reload.txt || because "the reload fails" || return 1
 	! shakes 127.0.0.3 c "$c" || because "the key of c is revoked, and good" || return 1

@@ -151,7 +151,7 @@ all_clients() {
 	# shellcheck disable=SC2046
 	mad $attacker -n 1000 sm 3 2 0x38 0 $mask 56=ff12babe00000000 68+4 $(created "$v_guid")
 	equal "the number of groups" "$(groups_of)" $((mlids - 64)) || return 1
-	wait_for 10 told_limit || because "it is not told: $(tail -n 1 metrics.txt)" || return 1
+	wait_for 10 told_limit || because "it is not logged: $(tail -n 1 metrics.txt)" || return 1
 	ctl daemon partition add 0x78 --ipoib >add.txt || because "$(cat add.txt)" || return 1
 	wait_for 10 has_group 'ff12:401b:8078::ffff:ffff' || because "there is no broadcast group"
 }

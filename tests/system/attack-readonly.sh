@@ -71,12 +71,12 @@ starts_for_a_group() {
 group_looks() {
 	looks group 60001 "$(id -g daemon)" || return 1
 	! looks group 60001 60001 || because "a user of no such group may look" || return 1
-	matches 'readonly_socket in weftd.conf' looks.txt || because "that user is told $(cat looks.txt)"
+	matches 'readonly_socket in weftd.conf' looks.txt || because "that user gets $(cat looks.txt)"
 }
 
 check "a fabric" start_weftsim single:hosts=2 || finish
-check "weftd, for everybody to look" start_weftd open host-0001 -o 'readonly_socket="*"' || finish
-check "64 idle clients shut nobody out" idle_clients
+check "weftd, with a socket for all users" start_weftd open host-0001 -o 'readonly_socket="*"' || finish
+check "64 idle clients shut no other user out" idle_clients
 check "long requests are refused" long_requests
 stop open
 check "the group is set without chown" starts_for_a_group || finish

@@ -369,7 +369,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "a damaged LID record is all that is lost" lid_record
 	check "one damaged page loses no partition" one_page
 	check "partitions that are lost change no P_Key" frozen_keeps_keys
-	check "that is told" frozen_is_told
+	check "that is reported" frozen_is_told
 	check "a new port gets nothing" new_port_gets_nothing
 	check "commands take no effect then" commands_wait
 	check "a restart does not end it" restart_stays_frozen
@@ -380,7 +380,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "a bad file at the start: the last good one stays" last_good_file_stays
 	check "a missing file: the same" missing_file_stays
 	check "no last good file: weftd does not start" no_last_good_file
-	check "a degraded store is told" degraded_is_told
+	check "a degraded store is reported" degraded_is_told
 else
 	check "weftsim starts" false
 fi

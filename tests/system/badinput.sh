@@ -100,7 +100,7 @@ state_folders() {
 	goes_on 'cannot create its folder: No such file or directory; .*--state-dir' --state-dir "$work/none/state" || return 1
 	goes_on 'weft.db is damaged \(file is not a database\): kept as .*damaged-1, and rewritten with the 0 readable records' \
 		--state-dir "$work/state.garbage" || return 1
-	cmp -s <(head -c 5000 state.garbage/weft.db.damaged-1) state.garbage/weft.db.damaged-1 || because "what was damaged is not kept"
+	cmp -s <(head -c 5000 state.garbage/weft.db.damaged-1) state.garbage/weft.db.damaged-1 || because "the damaged file is not kept"
 }
 
 # A version is a number of the file's own, at byte 60 of its head.
@@ -160,7 +160,7 @@ without_rights() {
 second_one() {
 	start_weftd first host-0001 && wait_for 20 is_up first || because "$(tail -n 1 first.log)" || return 1
 	refuses 1 'first.run/control.sock: another weftd serves this socket' --runtime-dir "$work/first.run" || return 1
-	is_up first || because "the first one is $(status first '$_->{role}, $_->{state}')" || return 1
+	is_up first || because "the first manager is $(status first '$_->{role}, $_->{state}')" || return 1
 	matches "weftd [0-9.]*.* started on .* port 1, .*configuration .*, state in $work/first.state" first.log ||
 		because "it does not say that it begins: $(head -n 1 first.log)" || return 1
 	stop first && matches 'weftd: ends: SIGTERM' first.log || because "it does not say why it ends"

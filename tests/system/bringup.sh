@@ -37,7 +37,7 @@ tabulate() {
 	printf '%-30s %6s %8s %8s %8s %8s %8s %8s %8s %8s %8s %10s\n' "$name" $figures \
 		"$(json '$_->{sets}' <sweep.json)" >>"$table"
 	equal "the number of Set() in the second sweep" "$(json '$_->{sets}' <sweep.json)" 0 || return 1
-	equal "what the second sweep found" "$(json '$_->{summary}' <sweep.json)" "subnet up" || return 1
+	equal "writes of the second sweep" "$(json '$_->{summary}' <sweep.json)" "subnet up" || return 1
 	stop daemon || because "weftd ends with status $?"
 }
 

@@ -67,7 +67,7 @@ bring_up_and_questions() {
 	look answer.txt host-0002 saquery --smkey "0x$sa_key" PIR || because "$(tail -n 1 answer.txt.err)" || return 1
 	counts_into after
 	stop bring-up.pcap
-	equal "the status of a capture that was told to end" $? 143 || return 1
+	equal "the status of a capture that was ended" $? 143 || return 1
 	counts_into ended
 	tshark -r bring-up.pcap >lines.txt 2>tshark.err || because "tshark: $(tail -n 1 tshark.err)"
 }

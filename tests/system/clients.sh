@@ -50,7 +50,7 @@ as_opensm() {
 }
 
 check "weftd runs" weftd_runs || finish
-check "what they ask" ask_all weftd || finish
+check "their requests" ask_all weftd || finish
 each
 check "weftd ends cleanly" stop weftd
 stop_fabric

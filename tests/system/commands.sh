@@ -213,5 +213,5 @@ schema_is_whole() {
 check "every command of --help is in the table, both ways" table_is_whole
 check "docs/weftctl.schema.json has every command that answers in JSON" schema_is_whole
 check "a manager and its standby" daemons_run || finish
-check "what each command says" all_rows
+check "the output of each command" all_rows
 finish

@@ -13,7 +13,7 @@ offers() {
 	shift
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 	_weftctl
-	equal "what is offered" "${COMPREPLY[*]}" "$wanted"
+	equal "the completions" "${COMPREPLY[*]}" "$wanted"
 }
 
 # Each command of --help can be typed by completion.
@@ -71,7 +71,7 @@ helps() {
 	"$BUILD/weftctl" help port disable | diff - <("$BUILD/weftctl" port disable --help) >difference.txt ||
 		because "help and --help differ: $(head -n 3 difference.txt)" || return 1
 	"$BUILD/weftctl" prot --help >help.txt 2>&1
-	equal "the status for what is no command" $? 2
+	equal "the status for an unknown command" $? 2
 }
 
 # offered.zsh LINE [TEXT]: a shell at a terminal, with the script where compinit finds it, prints the completions of a
@@ -101,7 +101,7 @@ zsh_offers() {
 
 	timeout 20 zsh -f offered.zsh "$2" >offered.txt 2>&1 || because "zsh: $(tail -n 1 offered.txt)" || return 1
 	offered=$(sed -n 's/.*<\(.*\)>.*/\1/p' offered.txt | tr ' ' '\n' | sort | xargs)
-	equal "what is offered" "$offered" "$1"
+	equal "the completions" "$offered" "$1"
 }
 
 check "a script for bash" eval "$("$BUILD/weftctl" completion bash)" || finish

@@ -20,9 +20,9 @@ shows_every_option() {
 	equal "the list of options" "$(json 'join " ", sort map { $_->{name} } @$_' <show.json)" \
 		"$(sed -nE 's/^#? ?([a-z_0-9]+) = .*/\1/p' "$root/etc/weftd.conf" | sort -u | tr '\n' ' ' | sed 's/ $//')" ||
 		return 1
-	equal "what is said of sm_key" "$(json 'map { $_->{value} } grep { $_->{name} eq "sm_key" } @$_' <show.json)" \
+	equal "the output about sm_key" "$(json 'map { $_->{value} } grep { $_->{name} eq "sm_key" } @$_' <show.json)" \
 		"(not shown)" || return 1
-	equal "what is said of sm_priority" \
+	equal "the output about sm_priority" \
 		"$(json 'map { "$_->{value} $_->{default} $_->{effect}" } grep { $_->{name} eq "sm_priority" } @$_' <show.json)" \
 		"3 0 reload"
 }
@@ -30,14 +30,14 @@ shows_every_option() {
 values_are_a_file() {
 	json 'join "\n", map { "$_->{name} = $_->{value};" } grep { $_->{value} !~ /^\(/ } @$_' <show.json >shown.conf
 	"$BUILD/weftd" -c "$work/shown.conf" --check-config >/dev/null 2>shown.err ||
-		because "what is shown is refused: $(cat shown.err)"
+		because "the shown configuration is refused: $(cat shown.err)"
 }
 
 checks_without_change() {
-	equal "what a reload would change" "$(changes check)" "" || return 1
+	equal "changes of a reload" "$(changes check)" "" || return 1
 	echo 'sm_priority = 5; lmc = 1;' >"$conf"
-	equal "what a reload would change" "$(changes check)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
-	equal "what has changed by that" "$(ctl one config show | json 'map { $_->{value} } grep { $_->{name} eq "sm_priority" } @$_')" 3
+	equal "changes of a reload" "$(changes check)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
+	equal "changes of that reload" "$(ctl one config show | json 'map { $_->{value} } grep { $_->{name} eq "sm_priority" } @$_')" 3
 }
 
 # refused WHAT PATTERN
@@ -49,9 +49,9 @@ refused() {
 
 # A change that needs a restart is reported again, until the restart.
 reloads() {
-	equal "what has changed" "$(changes reload)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
-	equal "what waits" "$(changes reload)" "lmc 0 1 restart," || return 1
-	matches 'WARNING weftd: lmc takes effect after a restart' one.log || because "the log does not say what waits" || return 1
+	equal "the changes" "$(changes reload)" "sm_priority 3 5 reload, lmc 0 1 restart," || return 1
+	equal "changes that wait" "$(changes reload)" "lmc 0 1 restart," || return 1
+	matches 'WARNING weftd: lmc takes effect after a restart' one.log || because "the log does not name the waiting changes" || return 1
 	echo 'sm_priority = 5;' >"$conf"
 	says_of_reload '^configuration read again; no option changed, nor did the partition file$'
 }
@@ -123,7 +123,7 @@ tells_rights() {
 	checked 0 "warning: .*: $work/rights.conf: permission denied" as_root || return 1
 	echo 'lmc = 9;' >rights.conf
 	checked 1 "^weftd: as the user weft .*: $work/rights.conf: permission denied" as_root || return 1
-	matches "^weftd: $work/rights.conf:1: lmc: 9 is outside" checked.txt || because "root's error is not told" || return 1
+	matches "^weftd: $work/rights.conf:1: lmc: 9 is outside" checked.txt || because "root's error is not reported" || return 1
 	: >rights.conf
 	checked 2 '^weftd: -o lmc: 9 is outside' as_root -o lmc=9
 }
@@ -143,7 +143,7 @@ tells_rights_of_keys() {
 printf '%064d' 7 >key && chmod 600 key
 check "--check-config opens every file that an option names" opens_every_file
 if where_weft_exists true 2>/dev/null; then
-	check "--check-config as root: what the service may not read" tells_rights
+	check "--check-config as root: files that the service may not read" tells_rights
 	check "--check-config as root: whose a key is" tells_rights_of_keys
 else
 	echo "skip --check-config as root: no mount namespace here"
@@ -153,9 +153,9 @@ echo 'sm_priority = 3;' >"$conf"
 check "a fabric" start_fabric single:hosts=2 || finish
 check "a manager" start_weftd one host-0001 || finish
 check "config show has every option, and no key" shows_every_option
-check "what is shown is a configuration" values_are_a_file
+check "the shown text is a configuration" values_are_a_file
 check "config check changes nothing" checks_without_change
-check "config reload says what changed and what waits" reloads
+check "config reload reports changes and waiting changes" reloads
 check "a partition file that has changed, or not" reloads_partitions
 check "a bad file is refused" bad_file
 finish

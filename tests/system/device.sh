@@ -5,7 +5,7 @@
 # keeps its state and writes no table, and a standby is MASTER in that time. With failover_ports the other port of its
 # adapter replaces a port that is down or was missing at the start.
 # shellcheck source=tests/system/lib.sh
-# shellcheck disable=SC2016 # what status is asked for is Perl
+# shellcheck disable=SC2016 # expressions for status are Perl
 . "$(dirname "$0")/lib.sh"
 
 # The preload library stands before a sanitizer's.
@@ -49,7 +49,7 @@ removed() {
 	matches 'no sweep: the device of the local port has disappeared' sweep.txt ||
 		because "a sweep is refused with $(cat sweep.txt)" || return 1
 	"$BUILD/weftctl" -s one.run/control.sock status >status.txt
-	matches 'the device of the local port has disappeared' status.txt || because "people are not told: $(head -n 3 status.txt)" ||
+	matches 'the device of the local port has disappeared' status.txt || because "the text does not report it: $(head -n 3 status.txt)" ||
 		return 1
 	runs one || because "it has ended"
 }
@@ -63,7 +63,7 @@ added() {
 	matches 'the manager now runs on weftsim0 port 1, GUID 0x0277656601000101' one.log ||
 		because "the log does not say so" || return 1
 	equal "how many tables it wrote" "$(tables_written)" "$before" || return 1
-	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs are not what they were}" ||
+	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs have changed}" ||
 		return 1
 	links_active host-0002 128 && sim check
 }
@@ -78,7 +78,7 @@ removed_and_reset() {
 	sim 'node up host-0001' 'device add host-0001' || return 1
 	wait_for 30 is_up one || because "it does not come up again: $(status one '$_->{role}, $_->{state}')" || return 1
 	equal "how many tables it wrote" "$(tables_written)" "$before" || return 1
-	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs are not what they were}"
+	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs have changed}"
 }
 
 # Without the link there is no fabric to manage, and its data is kept.
@@ -88,11 +88,11 @@ link_down_and_up() {
 	before=$(tables_written)
 	sim 'link down host-0001 1' || return 1
 	wait_for 10 has_status one '$_->{role}' DISCOVERING || because "it does not notice" || return 1
-	equal "what it knows" "$(status one '$_->{counts}{switches}, $_->{counts}{adapters}')" '12 32' || return 1
+	equal "its state" "$(status one '$_->{counts}{switches}, $_->{counts}{adapters}')" '12 32' || return 1
 	sim 'link up host-0001 1' || return 1
 	wait_for 20 is_up one || because "it does not come up again: $(status one '$_->{role}, $_->{state}')" || return 1
 	equal "how many tables it wrote" "$(tables_written)" "$before" || return 1
-	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs are not what they were}"
+	lids host-0002 44 after.lids && cmp -s before.lids after.lids || because "${reason:-LIDs have changed}"
 }
 
 with_a_standby() {
@@ -181,9 +181,9 @@ check "the subnet comes up" comes_up || finish
 check "the device is removed: weftd waits for it, and says so" removed
 check "it is given back: no table is written, LIDs stay" added
 check "it is given back with its port reset" removed_and_reset
-check "the link goes and comes back: what is known stays" link_down_and_up
+check "the link goes down and up: the state stays" link_down_and_up
 check "a standby has the subnet while the device is gone" with_a_standby || finish
-check "two ports: it runs on the one that is named" two_ports_come_up || finish
+check "two ports: it runs on the named port" two_ports_come_up || finish
 check "failover_ports: the other one takes over, and back" other_port
 check "failover_ports: the device goes and comes back" device_with_two
 check "failover_ports: a port that is missing at the start" missing_at_the_start

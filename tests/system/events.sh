@@ -99,7 +99,7 @@ restarted() {
 	matches 'closed the connection before its answer was complete' second.txt.err || because "it says: $(cat second.txt.err)" || return 1
 	last=$(last_number second.txt)
 	ctl daemon events --since "$last" >anew.txt
-	[ "$(numbers anew.txt | head -n 1)" -gt "$last" ] || because "numbers come again: $(head -n 1 anew.txt)" || return 1
+	[ "$(numbers anew.txt | head -n 1)" -gt "$last" ] || because "numbers are repeated: $(head -n 1 anew.txt)" || return 1
 	[ "$(numbers anew.txt | head -n 1)" -lt $((last + 50)) ] || because "numbers are skipped: $(head -n 1 anew.txt)"
 }
 
@@ -133,7 +133,7 @@ lost_numbers() {
 	follow later.txt --since 1000000000
 	hears later.txt '"kind":"gap","newest":[0-9]+,"text":"the latest event is [0-9]+, and event' || return 1
 	stop later.txt
-	equal "what follows" "$(numbers anew.txt | head -n 1)" "$(ctl daemon events | numbers /dev/stdin | head -n 1)"
+	equal "the next event" "$(numbers anew.txt | head -n 1)" "$(ctl daemon events | numbers /dev/stdin | head -n 1)"
 }
 
 # deaf: a client that sends a request, follows and never reads.
@@ -222,15 +222,15 @@ wrong_group() {
 "${CC:-cc}" -O2 -o attacker "$root/tests/system/attacker.c" -libumad || exit 1
 
 check "a daemon" daemon_runs || finish
-check "the bring-up is told" bring_up_is_told
+check "the bring-up is reported" bring_up_is_told
 check "a cable that is pulled and put back" cable
 check "a join" join
 check "a partition" partition
 check "a follower takes up by number" resumed
-check "a daemon that begins anew" restarted
+check "a daemon that starts again" restarted
 check "a daemon that is killed" killed
-check "a number that nobody has had" lost_numbers
-check "a follower that does not read holds up nobody" slow_reader
+check "a number that was never used" lost_numbers
+check "a follower that does not read delays no other client" slow_reader
 check "a socket that only looks" only_looks
 check "a group that is not there" wrong_group
 finish

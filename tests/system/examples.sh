@@ -169,7 +169,7 @@ pair() {
 	local address
 
 	prepare pair && starts a host-0001 pair/weftd-a.conf && comes_up a && starts b host-0002 pair/weftd-b.conf || return 1
-	wait_for 30 in_step || because "the second is not in step: $(ctl a ha status)" || return 1
+	wait_for 30 in_step || because "the second is not in sync: $(ctl a ha status)" || return 1
 	stop a && comes_up b || return 1
 	for address in $(sed -n 's/^ha_listen = "\(.*\)";/\1/p' "$root"/examples/pair/*.conf); do
 		matches "^IPAddressAllow=.*\\b$address\\b" "$root/examples/pair/weftd.service.d/ha.conf" ||

@@ -30,7 +30,7 @@ failure_is_found() {
 	cmp -s page.5 before.5 || because "the page was changed"
 }
 
-check "the pages are what the programs print" pages_are_current
+check "the pages equal the output of the programs" pages_are_current
 check "a page that differs is found" change_is_found
 check "a command that fails is reported" failure_is_found
 finish

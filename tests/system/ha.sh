@@ -60,7 +60,7 @@ pair_runs() {
 	run two || return 1
 	wait_for 30 has_status two '$_->{role}' STANDBY ||
 		because "the second is $(status two '$_->{role}')" || return 1
-	wait_for 30 in_step one || because "the second is not in step: $(ctl one ha status)" || return 1
+	wait_for 30 in_step one || because "the second is not in sync: $(ctl one ha status)" || return 1
 	ha two '$_->{master}{state}' follows || because "the second does not follow: $(ctl two ha status)" || return 1
 	"$BUILD/weftctl" -s one.run/control.sock ha status >ha.txt && matches 'in sync' ha.txt ||
 		because "ha status says $(cat ha.txt)" || return 1
@@ -108,7 +108,7 @@ takes_over() {
 		pids[$name]=$!
 	done
 	wait_for 30 enough $enough || because "only $(cat told.* | wc -l) are acknowledged" || return 1
-	in_step "$1" || because "the standby is not in step any more: $(ctl "$1" ha status)" || return 1
+	in_step "$1" || because "the standby is no longer in sync: $(ctl "$1" ha status)" || return 1
 	kill_now "$1"
 	for name in "${hosts[@]}"; do
 		kill_now "$name"
@@ -135,7 +135,7 @@ takes_over() {
 comes_back() {
 	priority[$1]=$((priority[$2] - 1))
 	run "$1" || return 1
-	wait_for 30 in_step "$2" || because "$1 is not in step: $(ctl "$2" ha status)" || return 1
+	wait_for 30 in_step "$2" || because "$1 is not in sync: $(ctl "$2" ha status)" || return 1
 	saved "$1" && saved "$2" || return 1
 	cmp -s <(records "$1.json") <(records "$2.json") || because "they have different records"
 }
@@ -281,7 +281,7 @@ moves() {
 	run "$1" -o sm_lid=99 || return 1
 	wait_for 30 is_up "$1" || because "$1 has no subnet: $(tail -n 1 "$1.log")" || return 1
 	run "$2" -o sm_lid=99 || return 1
-	wait_for 30 in_step "$1" || because "$2 is not in step: $(ctl "$1" ha status)" || return 1
+	wait_for 30 in_step "$1" || because "$2 is not in sync: $(ctl "$1" ha status)" || return 1
 	master_is_at 99 || return 1
 	kill_now "$1"
 	wait_for 30 is_up "$2" || because "$2 does not take over: $(tail -n 1 "$2.log")" || return 1
@@ -294,7 +294,7 @@ moves() {
 other_partitions() {
 	echo 'a=1 : ALL ;' >other.conf
 	run "$1" -o "partition_config_file=\"$work/other.conf\"" || return 1
-	wait_for 30 in_step "$2" || because "$1 is not in step: $(ctl "$2" ha status)" || return 1
+	wait_for 30 in_step "$2" || because "$1 is not in sync: $(ctl "$2" ha status)" || return 1
 	told_event "$1" standby 'other.conf. differs from the master' || return 1
 	"$BUILD/weftctl" -s "$1.run/control.sock" ha status >ha.txt &&
 		matches '^Partitions +the file here differs from the master' ha.txt ||
@@ -306,7 +306,7 @@ other_partitions() {
 noise() {
 	perl -MIO::Socket::INET -e 'my $s = IO::Socket::INET->new(PeerAddr => shift) or die;
 		print $s "GET / HTTP/1.0\r\n\r\n"; $s->shutdown(1); my $l = <$s>' "${address[$1]}"
-	wait_for 10 matches 'refused connection from .*: no TLS session' "$1.log" || because "$1 does not say who came" || return 1
+	wait_for 10 matches 'refused connection from .*: no TLS session' "$1.log" || because "$1 does not log the peer" || return 1
 	runs "$1" || because "$1 has ended"
 }
 

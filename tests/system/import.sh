@@ -88,11 +88,11 @@ values_are_translated() {
 force_link_width = 2; lmc_esp0 = true; m_key = 0x12; m_key_mode = \"subnet\"; m_key_protection_level = 0; part_enforce = \"off\"; perf_interval = 180; \
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
-	equal "what is left out" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
+	equal "the omitted options" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
 		"force_heavy_sweep guid2lid guid_routing_order_file lmc no_such_option" || return 1
 	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
-	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file is another one" || return 1
+	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file differs" || return 1
 	getent group weft >/dev/null || equal "the mode of weftd.conf" "$(stat -c %a some.out/weftd.conf)" 600 || return 1
 	"$BUILD/weftd" -c some.out/weftd.conf --check-config >check.txt 2>&1 || because "weftd: $(cat check.txt)"
 }
@@ -106,11 +106,11 @@ service_may_read() {
 	equal "the rights" "$(stat -c '%u %g %a' group.out group.out/* | tr '\n' ',')" "0 4242 750,0 4242 640,0 4242 640," || return 1
 	where_weft_exists "$BUILD/weftd" -c "$work/group.out/weftd.conf" --check-config -o 'prefix_routes_file=""' -o 'root_guid_file=""' \
 		>check.txt 2>&1 || because "$(cat check.txt)" || return 1
-	equal "what the check says" "$(cat check.txt)" "configuration ok"
+	equal "the output of the check" "$(cat check.txt)" "configuration ok"
 }
 
 written_over_is_nothing() {
-	import some && because "it writes over what is there" && return 1
+	import some && because "it overwrites existing files" && return 1
 	matches 'some.out/weftd.conf: exists already; choose another folder with --to' some.txt ||
 		because "it says: $(cat some.txt)"
 }
@@ -166,7 +166,7 @@ check "docs/migrating.md has each option of opensm -c" page_is_complete
 check "the equivalents are options of weft" equivalents_exist
 check "OpenSM's defaults become nothing" defaults_become_nothing
 check "an empty folder is enough" nothing_is_enough
-check "what is not there is told" what_is_missing_is_told
+check "missing files are reported" what_is_missing_is_told
 check "values are translated" values_are_translated
 if where_weft_exists true 2>/dev/null; then
 	check "the service may read it" service_may_read
@@ -178,5 +178,5 @@ check "a range of LIDs that is none" refuses_lids '0x2 0x3 0x4' 'a GUID, its fir
 check "a LID that was given already" refuses_lids '0x2 0x1 0x1' 'a LID that no line before has'
 check "a line of words" refuses_lids 'hello' 'a GUID'
 check "LIDs are kept" lids_are_kept
-check "what a real OpenSM has kept" real_cache
+check "the files of a real OpenSM" real_cache
 finish

@@ -52,11 +52,11 @@ keys_are_set() {
 only_with_the_key() {
 	port_info $first_key || because "smpquery with the key: $(tail -n 1 info.err)" || return 1
 	if port_info ''; then
-		because "smpquery is told something without the key"
+		because "smpquery gets an answer without the key"
 		return 1
 	fi
 	if port_info 0x1234; then
-		because "smpquery is told something with a wrong key"
+		because "smpquery gets an answer with a wrong key"
 		return 1
 	fi
 }
@@ -139,7 +139,7 @@ refused() { # OPTION PATTERN
 imports_opensm() {
 	printf '0x%016x 0x00000000000000aa\n\n0x%016x 0x00000000000000bb\n' 1234 5678 >guid2mkey
 	"$BUILD/weftctl" -s one.run/control.sock keys import guid2mkey >import.txt &&
-		equal "what import says" "$(cat import.txt)" \
+		equal "the output of import" "$(cat import.txt)" \
 			"2 keys, 2 of them of ports whose key was not known" || return 1
 	echo '0x1234 hidden' >guid2mkey
 	if "$BUILD/weftctl" -s one.run/control.sock keys import guid2mkey 2>import.txt; then
@@ -168,7 +168,7 @@ slow_client() {
 	wait "${pids[slow]}"
 	unset 'pids[slow]'
 	matches '"ok":true,"result":\{"taken":1\}' slow.txt && [ $((SECONDS - began)) -ge 11 ] ||
-		because "after $((SECONDS - began)) s it is told: $(cat slow.txt)"
+		because "after $((SECONDS - began)) s it gets: $(cat slow.txt)"
 }
 
 start_weftsim fattree:radix=8,levels=2
@@ -176,11 +176,11 @@ configure $first_key
 check "a protected fabric comes up" starts
 victim=$(lid_of host-0002)
 check "every port has its key" keys_are_set
-check "only who has the key is told anything" only_with_the_key
+check "answers need the key" only_with_the_key
 check "a foreign Set is refused and named" foreign_set_refused
 check "another key for all" another_key
 check "a restart knows the keys" restarts
-check "keys are told nowhere" told_nowhere
+check "keys appear nowhere" told_nowhere
 check "bad secrets are refused" bad_secrets
 check "OpenSM's keys are imported" imports_opensm
 check "a client that sends slowly" slow_client

@@ -339,7 +339,7 @@ stop() {
 	kill "-${2:-TERM}" "$pid" 2>/dev/null
 	if ! wait_for 20 ended "$1"; then
 		kill_now "$1"
-		because "$1 does not end when it is told to"
+		because "$1 does not end after the signal"
 		return 1
 	fi
 	wait "$pid" 2>/dev/null

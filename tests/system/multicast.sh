@@ -175,10 +175,10 @@ spine_is_lost() {
 check "weftd has a subnet" weftd_runs || finish
 check "the broadcast group" broadcast_group
 check "osmtest -f m, -M 1 and -M 2, with weftd" flows weftd
-check "what it leaves behind" left_behind
+check "its memberships afterwards" left_behind
 check "weftctl multicast list and show" shown
 check "a join survives kill -9" survives
-check "members are reached, and nobody else" joins
+check "members are reached, and no other port" joins
 check "weftctl shows the tree" tree_is_shown
 if command -v ibdmchk >/dev/null; then
 	check "ibdmchk -m finds no fault" judged

@@ -103,7 +103,7 @@ check "a daemon with names" daemon_runs || finish
 check "names are shown" names_are_shown
 check "names are taken as arguments" names_are_taken
 check "the log and events have them" log_and_events
-check "the SA tells what nodes report" agents_are_not_touched
+check "the SA returns the names that nodes report" agents_are_not_touched
 check "ibnetdiscover reads the same file" others_read_it
 check "a reload changes them" reloaded
 check "a bad file is refused, and named" bad_is_refused

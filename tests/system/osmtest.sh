@@ -112,5 +112,5 @@ check "osmtest's flows" both
 for name in inventory validation services events multicast-1 multicast-2 all stress-1 stress-2 stress-3 stress-4; do
 	check "osmtest $name: as with OpenSM" same $name
 done
-check "osmtest qos: what does not exist is the only thing missing" qos
+check "osmtest qos: only tables that do not exist are missing" qos
 finish

@@ -102,7 +102,7 @@ costs() {
 	sim 'stats reset' >/dev/null
 	ctl w partition "$@" >command.out 2>&1 || because "$*: $(tail -n 1 command.out)" || return 1
 	printf '  partition %s: %s\n' "$*" "${tables:-0} Set(P_KeyTable)"
-	equal "what $* set" "$(sets)" "${tables:+P_KeyTable $tables}" && equal "what $* asked for" "$(gets)" ""
+	equal "Sets of $*" "$(sets)" "${tables:+P_KeyTable $tables}" && equal "Gets of $*" "$(gets)" ""
 }
 
 # The first partition makes all host ports enforce, once; the next partitions write nothing.
@@ -110,7 +110,7 @@ makes_partitions() {
 	sim 'stats reset' >/dev/null
 	ctl w partition add 0x5 five --indx0 >/dev/null || because "add 5 failed" || return 1
 	wait_for 60 sets_are "PortInfo 3456" || because "the first partition set $(sets)" || return 1
-	equal "what the first partition asked for" "$(gets)" "P_KeyTable 3456" || return 1
+	equal "Gets of the first partition" "$(gets)" "P_KeyTable 3456" || return 1
 	printf '  partition add 0x5 five --indx0: 3456 Set(PortInfo), 3456 Get(P_KeyTable)\n'
 	costs "" add 0x6 six --indx0
 }
@@ -244,7 +244,7 @@ if start_weftsim fattree:radix=24,levels=3; then
 	check "members of two do not" two_partitions
 	check "limited members do not" limited_members
 	check "partitions with ipoib have their groups" ipoib_groups
-	check "what there is already costs nothing" nothing_to_do
+	check "commands without a change cost nothing" nothing_to_do
 	check "a partition is removed" partition_removed
 	check "4,000 partitions take one Set a block" many_partitions
 else

@@ -51,7 +51,7 @@ first_start() {
 		guid[$name]=$value
 	done < <(json 'map { my $n = $_; map { "$n->{description} $_->{guid}\n" } @{$n->{end_ports} // []} } @{$_->{nodes}}' <nodes.json | sed "s/^ *//" | awk NF)
 	[ -n "${guid[host-0002]:-}" ] || because "host-0002 has no port" || return 1
-	equal "whether all are let in" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1 || return 1
+	equal "full access of all ports" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1 || return 1
 	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff || return 1
 	equal "Set(P_KeyTable) that the bring-up took" "$(sets open P_KeyTable)" 0
 }
@@ -131,7 +131,7 @@ member_removed() {
 	ctl open partition remove 5 >removed.out || because "partition remove failed" || return 1
 	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff || return 1
 	! matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is still there" || return 1
-	equal "whether all are let in" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1
+	equal "full access of all ports" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1
 }
 
 file_is_read() {
@@ -168,7 +168,7 @@ kept_apart() {
 	rm ping.out
 	sim 'stats reset' >/dev/null
 	! pings "$@" || because "$1 reaches $3 with $2" || return 1
-	equal "what the ping of $1 says" "$(cat ping.out 2>&1)" "no answer" || return 1
+	equal "the output of the ping of $1" "$(cat ping.out 2>&1)" "no answer" || return 1
 	[ "$(dropped)" -ge 1 ] || because "$3 does not answer $1, but no P_Key was refused" || return 1
 	pings host-0001 0xffff "$3" || because "$3 does not answer host-0001 any more: $(cat ping.out)"
 }
@@ -187,7 +187,7 @@ pings_follow_commands() {
 	(as_node host-0004 "$work/tenant" hear 120) >host-0004.heard 2>&1 &
 	pids[host-0004]=$!
 	wait_for 20 matches hears host-0003.heard && wait_for 20 matches hears host-0004.heard ||
-		because "they do not hear" || return 1
+		because "they do not receive" || return 1
 	reaches host-0002 0x8006 host-0003 && # full to limited
 		kept_apart host-0003 0x7fff host-0004 && # two limited members of the default partition
 		kept_apart host-0002 0x8006 host-0004 || return 1
@@ -231,9 +231,9 @@ sa_follows_commands() {
 	joins host-0004 && joins host-0002 || because "a new member cannot join: $(cat join.out)" || return 1
 	equal "memberships of host-0004" "$(in_group host-0004)" 1 || return 1
 	ctl file partition member remove 6 "$key" >/dev/null || because "member remove failed" || return 1
-	equal "paths to who was put out" "$(paths host-0002 host-0004)" 0 || return 1
-	equal "paths from who was put out" "$(paths host-0004 host-0002)" 0 || return 1
-	! joins host-0004 && matches 'refused with 0x0600' join.out || because "who was put out joins: $(cat join.out)" || return 1
+	equal "paths to the removed member" "$(paths host-0002 host-0004)" 0 || return 1
+	equal "paths from the removed member" "$(paths host-0004 host-0002)" 0 || return 1
+	! joins host-0004 && matches 'refused with 0x0600' join.out || because "the removed member joins: $(cat join.out)" || return 1
 	equal "its memberships" "$(in_group host-0004)" 0 || return 1
 	equal "memberships of host-0002" "$(in_group host-0002)" 1
 }
@@ -328,15 +328,15 @@ lost_file_opens_nothing() {
 	matches 'good.conf: the partition file that was in force is missing; the last good file, of' file.log ||
 		because "the log does not say so" || return 1
 	equal "the keys of the manager and of host-0002" "$(keys host-0001 1), $(keys host-0002 1)" "$before" || return 1
-	equal "what status says" "$(status file '$_->{partitions}{source} =~ /the last good file/ ? 1 : 0')" 1 || return 1
+	equal "the output of status" "$(status file '$_->{partitions}{source} =~ /the last good file/ ? 1 : 0')" 1 || return 1
 	stop file >/dev/null
 	starts file host-0001 -o 'partition_config_file=""' || return 1
-	wait_for 20 holds host-0002 1 0xffff || because "told to do without, host-0002 holds $(keys host-0002 1)" || return 1
+	wait_for 20 holds host-0002 1 0xffff || because "after the command host-0002 holds $(keys host-0002 1)" || return 1
 	matches 'REMOVES THESE P_KEYS NOW.*; to keep them set .* in force here, /.*/good.conf$' file.log ||
 		because "the log does not name the file: $(grep 'REMOVES THESE' file.log)" || return 1
 	stop file >/dev/null
 	starts file host-0001 -o 'partition_config_file="god.conf"' || return 1
-	equal "whether all are let in afterwards" "$(status file '$_->{partitions}{open} ? 1 : 0')" 1
+	equal "full access of all ports afterwards" "$(status file '$_->{partitions}{open} ? 1 : 0')" 1
 }
 
 # Ports have P_Keys of another manager, and this manager has neither a file nor a store.
@@ -349,7 +349,7 @@ keys_of_another_manager() {
 	starts other host-0001 -o "partition_config_file=\"$PWD/other.conf\"" || return 1
 	wait_for 20 holds host-0002 1 "0x7fff 0x8006" && wait_for 20 holds host-0003 1 "0x0006 0x7fff" ||
 		because "the other one did not give host-0002 its keys: $(keys host-0002 1)" || return 1
-	equal "foreign keys for who has a file" "$(status other '$_->{partitions}{foreign_ports}')" 0 || return 1
+	equal "foreign keys with a file" "$(status other '$_->{partitions}{foreign_ports}')" 0 || return 1
 	stop other >/dev/null
 	starts anew host-0001 -o 'partition_config_file="none.conf"' || return 1
 	matches "^WARNING sm: $ports ports hold P_Keys that this configuration does not contain, 3 different keys" anew.log ||
@@ -379,7 +379,7 @@ no_mlid_is_left() {
 	"$BUILD/weftctl" -s many.run/control.sock partition add 0x6002 --ipoib >late.txt
 	matches '^  warning: no MLID is left' late.txt || because "partition add says $(cat late.txt)" || return 1
 	ctl many partition add 0x6003 none >late.json && matches '"warnings": \[\]' late.json ||
-		because "one without ipoib: $(cat late.json)" || return 1
+		because "a partition without ipoib: $(cat late.json)" || return 1
 	sed -i '/^p1=/d' many.conf # whose group gives its MLID back
 	ctl many config reload >/dev/null || because "config reload fails" || return 1
 	wait_for 10 late_has_its_group || because "its group is not made" || return 1
@@ -387,22 +387,22 @@ no_mlid_is_left() {
 }
 
 if start_weftsim fattree:radix=8,levels=2; then
-	check "no file: all are let in" first_start
-	check "a member is let in, on its port alone" member_added
+	check "no file: full access of all ports" first_start
+	check "a member is added, on its port alone" member_added
 	check "the GUID of a node is no port's" node_is_no_port
 	check "smpquery sees it" tools_agree
-	check "what is wrong is refused whole" bad_words
+	check "a wrong command has no effect" bad_words
 	check "two commands at once" both_at_once
 	check "a restart remembers and writes nothing" restart_remembers
 	check "members and partition are removed" member_removed
 	check "a file is read" file_is_read
 	check "pings follow commands at once" pings_follow_commands
-	check "so does what the SA says" sa_follows_commands
+	check "so do the answers of the SA" sa_follows_commands
 	check "a bad file changes nothing" bad_file_changes_nothing
 	check "two files at once, and a member" two_files_at_once
 	check "a bad file at the start opens nothing" bad_file_at_the_start
 	check "a file that is lost opens nothing" lost_file_opens_nothing
-	check "what another manager gave is named before it goes" keys_of_another_manager
+	check "unmanaged P_Keys are logged before their removal" keys_of_another_manager
 	check "no MLID is left for a partition's group" no_mlid_is_left
 else
 	check "weftsim starts" false

@@ -190,7 +190,7 @@ commands() {
 		because "$(cat ha.txt); opensm is $(state_at host-0002)" || return 1
 	told ha handover >ha.txt 2>&1
 	matches "no manager is in STANDBY; found: $guid .NOTACTIVE" ha.txt ||
-		because "ha handover to nobody says $(cat ha.txt)" || return 1
+		because "ha handover to a missing manager says $(cat ha.txt)" || return 1
 	ordered enable "$guid" "manager $guid is STANDBY" || return 1
 	wait_for 10 stands_by_at host-0002 || because "opensm is $(state_at host-0002)" || return 1
 	ordered discover "$guid" "manager $guid is (DISCOVERING|STANDBY)" || return 1

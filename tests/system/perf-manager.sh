@@ -72,7 +72,7 @@ events() {
 	matches 'port 3 of leaf-01: SymbolErrorCounter rose by 17 to 17, PortRcvErrors rose by 40 to 40' sm.log ||
 		because "nothing of leaf-01: $(grep ' pm: ' sm.log)" || return 1
 	matches 'port 1 of host-0003: ExcessiveBufferOverrunErrors rose by 2' sm.log || because "nothing of host-0003" || return 1
-	! matches 'VL15Dropped rose' sm.log || because "what is below its threshold was told"
+	! matches 'VL15Dropped rose' sm.log || because "an error below its threshold was reported"
 }
 
 # agree FILE MEMBER: perfquery's file has each counter of this member of shown.json, or more, because traffic continued.
@@ -131,7 +131,7 @@ silent_agent() {
 
 top() {
 	ctl sm perf top >out || because "$(cat out)" || return 1
-	[ "$(json 'scalar @{$_->{ports}}' <out)" -gt 0 ] || because "nobody sends anything, though perf sweep does" || return 1
+	[ "$(json 'scalar @{$_->{ports}}' <out)" -gt 0 ] || because "perf top has no port with data" || return 1
 	ctl sm perf top --by wait >out && equal by "$(json '$_->{by}' <out)" wait
 }
 
@@ -188,8 +188,8 @@ too_long() {
 	[ "$(wc -c <metrics)" -le 1000000 ] && [ "$(wc -c <metrics)" -gt 900000 ] || because "$(wc -c <metrics) bytes" || return 1
 	told=$(sed -n 's/^weft_port_errors_total{guid="\([^"]*\)",port="\([^"]*\)".*/\1 \2/p' metrics | sort | uniq -c | sort -n)
 	out=$(sed -n 's/^weft_ports_left_out //p' metrics)
-	equal "ports told of and left out" $(($(wc -l <<<"$told") + out)) 800 || return 1
-	equal "counters of the first and the last one" "$(awk 'NR == 1 { print $1 } END { print $1 }' <<<"$told" | xargs)" "13 13" || return 1
+	equal "ports in the output and left out" $(($(wc -l <<<"$told") + out)) 800 || return 1
+	equal "counters of the first and the last port" "$(awk 'NR == 1 { print $1 } END { print $1 }' <<<"$told" | xargs)" "13 13" || return 1
 	prometheus_reads metrics || return 1
 	ctl big perf sweep >out && ctl big perf errors >errors.json || because "$(cat out)" || return 1
 	equal "ports, different ones, and those with a counter that rose at the second read" \
@@ -247,8 +247,8 @@ check "a subnet on it" bring_up || finish
 check "off by default" off_by_default
 check "perf sweep reads all ports" reads_all
 check "errors are found" errors_happen
-check "what rises is told" events
-check "perf show is what perfquery shows" as_perfquery
+check "rising counters are reported" events
+check "perf show equals perfquery" as_perfquery
 check "small counters are reset in time" resets
 check "64-bit errors are not reset" wide_errors
 check "a silent agent" silent_agent

@@ -60,7 +60,7 @@ named() {
 disabled() {
 	ctl daemon port disable leaf-02 1 >done.txt || because "it fails" || return 1
 	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
-	equal "what status says" "$(status daemon 'map { "$_->{description} $_->{port}" } @{$_->{disabled_ports}}')" "leaf-02 1" || return 1
+	equal "the output of status" "$(status daemon 'map { "$_->{description} $_->{port}" } @{$_->{disabled_ports}}')" "leaf-02 1" || return 1
 	ctl daemon sweep heavy >done.txt
 	equal "Sets of the next sweep" "$(ctl daemon sweep heavy | json '$_->{sets}')" 0 || return 1
 	equal "the adapters" "$(status daemon '$_->{counts}{adapters}')" 7
@@ -69,7 +69,7 @@ disabled() {
 restarted() {
 	stop daemon && start_weftd daemon host-0001 && wait_for 30 is_up daemon || because "weftd does not come back" || return 1
 	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
-	equal "what status says" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 1
+	equal "the output of status" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 1
 }
 
 # The switch loses the setting, and its link comes up: then the manager takes it down again.
@@ -88,16 +88,16 @@ again() {
 	local before after
 
 	before=$(status daemon 'map { $_->{sent} } grep { $_->{method} eq "Set" } @{$_->{smps}}')
-	equal "what $1 of it says" "$(ctl daemon port "$1" leaf-02 1 | json '$_->{unchanged} ? 1 : 0, $_->{disabled} ? 1 : 0')" \
+	equal "the output of $1" "$(ctl daemon port "$1" leaf-02 1 | json '$_->{unchanged} ? 1 : 0, $_->{disabled} ? 1 : 0')" \
 		"1 $([ "$1" = disable ] && echo 1 || echo 0)" || return 1
 	after=$(status daemon 'map { $_->{sent} } grep { $_->{method} eq "Set" } @{$_->{smps}}')
-	equal "what was Set" "$after" "$before"
+	equal "the Sets" "$after" "$before"
 }
 
 enabled() {
 	ctl daemon port enable leaf-02 1 >done.txt || because "it fails" || return 1
 	wait_for 10 all_are_there || because "the host does not come back: $(port leaf-02 1 '@{$_}{qw(state physical)}')" || return 1
-	equal "what status says" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 0
+	equal "the output of status" "$(status daemon 'scalar @{$_->{disabled_ports}}')" 0
 }
 
 all_are_there() {
@@ -178,6 +178,6 @@ check "it is enabled" enabled
 check "it is enabled once" again enable
 check "the manager's own way" own_way
 check "both ways at once" both_at_once
-check "who insists" forced
+check "with --force" forced
 check "FDR10, as iblinkinfo shows it" fdr10
 finish

@@ -91,7 +91,7 @@ in_shell() {
 		read -r line <$files/weftsim0/ports/1/phys_state && echo \"\$line\" &&
 		cd $files/weftsim0/ports && echo * && echo $files/weftsim0/ports/*/lid && ls /dev/infiniband" \
 		>out.txt 2>err.txt || because "status $?: $(cat err.txt)" || return 1
-	equal "what it prints" "$(tr '\n' ' ' <out.txt)" \
+	equal "its output" "$(tr '\n' ' ' <out.txt)" \
 		"5: LinkUp 1 $files/weftsim0/ports/1/lid issm0 umad0 "
 }
 
@@ -99,7 +99,7 @@ with_find_and_grep() {
 	node=host-0002 with find $files/weftsim0/ports -name gids >out.txt 2>err.txt &&
 		node=host-0002 with grep -rl 'LinkUp' $files/weftsim0/ports >>out.txt 2>>err.txt ||
 		because "status $?: $(cat err.txt)" || return 1
-	equal "what is found" "$(tr '\n' ' ' <out.txt)" \
+	equal "the names found" "$(tr '\n' ' ' <out.txt)" \
 		"$files/weftsim0/ports/1/gids $files/weftsim0/ports/1/phys_state " || return 1
 	node=host-0002 with ls -l /dev/infiniband >out.txt 2>err.txt && [ ! -s err.txt ] ||
 		because "ls -l: $(cat err.txt)"
@@ -139,7 +139,7 @@ server_comes_back() {
 	exec {asking}>asked {answering}<answers
 	says yes && stop_fabric && says no && start_weftsim single:hosts=3 || return 1
 	# The new server is at another path; the program knows only the former path.
-	ln -s "$WEFTSIM_SOCKET" "$old_socket" && says yes || because "it does not see the new one" || return 1
+	ln -s "$WEFTSIM_SOCKET" "$old_socket" && says yes || because "it does not see the new server" || return 1
 	exec {asking}>&- {answering}<&-
 	kill_now asker
 }
@@ -149,7 +149,7 @@ says() {
 
 	echo >&"$asking"
 	read -r -t 20 answer <&"$answering"
-	equal "what it sees" "$answer" "$1"
+	equal "its view" "$answer" "$1"
 }
 
 check "exports the names in its map" exports_what_it_wraps

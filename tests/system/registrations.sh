@@ -80,13 +80,13 @@ members() {
 # The registrations of all hosts, with characters that a terminal would interpret.
 lists() {
 	ctl weftd service list >list.json || because "service list fails" || return 1
-	equal "what is listed of services" "$(members 'join ",", $_->{name}, $_->{p_key}, $_->{lease_s} // "no end", $_->{has_key} ? 1 : 0')" \
+	equal "the list of services" "$(members 'join ",", $_->{name}, $_->{p_key}, $_->{lease_s} // "no end", $_->{has_key} ? 1 : 0')" \
 		"registrar?[31m?,65535,no end,0" || return 1
 	equal "whose services they are" "$(members '$_->{description}')" "host-0002 host-0003 host-0005" || return 1
 	"$BUILD/weftctl" -s weftd.run/control.sock service list | LC_ALL=C grep -q '[^[:print:]]' &&
-		because "it shows what is not printable" && return 1
+		because "it shows unprintable characters" && return 1
 	ctl weftd inform list >list.json || because "inform list fails" || return 1
-	equal "what is listed of subscriptions" \
+	equal "the list of subscriptions" \
 		"$(members 'join ",", map { $_ // "any" } @$_{"type", "producer", "of_gid", "of_lid_begin", "of_lid_end"}, map { $_ ? 1 : 0 } @$_{"generic", "trusted"}')" \
 		"any,any,any,any,any,0,0" || return 1
 	equal "the traps that they name" "$(json 'scalar grep { $_->{trap} % 3 != 2 } @$_' <list.json)" 0

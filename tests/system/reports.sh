@@ -120,7 +120,7 @@ fabric_is_whole() {
 
 # Only the traps that it subscribed to.
 chosen() {
-	equal "reports to who asked for 65 and 129" \
+	equal "reports to the subscriber of 65 and 129" \
 		"$(sed -n 's/^report \([0-9]*\).*/\1/p' some.txt | sort -u | tr '\n' ' ')" '129 65 '
 }
 
@@ -148,7 +148,7 @@ silent_holds_up_nobody() {
 
 	for i in 1 2 3 4 5; do
 		sim 'trap 130 leaf-01 2' || return 1
-		wait_for 20 more_than $((i - 1)) || because "the other one has $(heard) reports 130" || return 1
+		wait_for 20 more_than $((i - 1)) || because "the other subscriber has $(heard) reports 130" || return 1
 	done
 	equal "the number of subscriptions that ended" "$(reports_of daemon unsubscribed)" 0
 }
@@ -176,12 +176,12 @@ check "subscribing to some" start_subscriber some host-0002 600 65 129 || finish
 check "a port goes and comes" goes_and_comes
 check "traps of agents" agents_trap
 check "groups begin and end" groups
-check "nobody hears what he did not ask for" chosen
+check "each subscriber gets its traps only" chosen
 check "reports are confirmed" confirmed
 check "a silent one subscribes" start_subscriber silent host-0006 -s 600 130
-check "who does not answer holds up nobody" silent_holds_up_nobody
+check "a silent subscriber delays no other" silent_holds_up_nobody
 check "weftctl inform list" listed
-check "who comes and goes while weftd is down" unseen
+check "ports that appear and disappear while weftd is down" unseen
 if command -v opensm >/dev/null; then
 	check "OpenSM tells the same of a port" opensm_says_the_same
 else

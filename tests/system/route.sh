@@ -126,7 +126,7 @@ log_level_kept() {
 engine_default() {
 	says 0 '^These are the engines of the configuration' route engine default || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" ftree || return 1
-	equal "what is set at run time" "$(status sm 'scalar @{$_->{settings}}')" 0
+	equal "the run-time settings" "$(status sm 'scalar @{$_->{settings}}')" 0
 }
 
 # An engine without routes is not kept: the former engine answers the next fault.
@@ -275,7 +275,7 @@ mended_by_updn() {
 
 if check "a ring comes up" up ring:switches=6,hosts=2 host-0001 minhop; then
 	check "route check: credit loops" credit_loops
-	check "route engine mends them" mended_by_updn
+	check "route engine repairs them" mended_by_updn
 	check "weftd ends" down
 fi
 

@@ -289,7 +289,7 @@ check "NodeRecord" nodes
 check "PortInfoRecord" port_infos
 check "SwitchInfoRecord" switch_infos
 check "LinearForwardingTableRecord" forwarding_tables
-check "tables that nobody has programmed are empty" empty_tables
+check "tables without entries are empty" empty_tables
 check "SLtoVLMappingTableRecord, as smpquery reads them" sl_to_vl
 check "VLArbitrationTableRecord" vl_arbitrations
 check "GUIDInfoRecord, as smpquery reads them" guid_infos
@@ -298,7 +298,7 @@ check "LinkRecord" links
 check "SMInfoRecord" managers
 check "PathRecord by its ends" paths
 check "PathRecord: further components" path_components
-check "LIDs of nobody" strangers
+check "LIDs of no port" strangers
 check "osmtest -f c" inventory_made
 check "weftctl service list" services_listed
 check "MulticastForwardingTableRecord, as switches hold it" multicast_tables

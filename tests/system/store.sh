@@ -123,7 +123,7 @@ saved_and_restored() {
 	records=$(status first 'sum0(values %{$_->{store}{records}})')
 	weftctl first save saved.json >save.txt || because "save fails" || return 1
 	equal "the mode of the document" "$(stat -c %a saved.json)" 600 || return 1
-	equal "what save says" "$(cat save.txt)" "saved.json: $records records" || return 1
+	equal "the output of save" "$(cat save.txt)" "saved.json: $records records" || return 1
 	equal "the records in it" "$(json 'scalar @{$_->{records}}' <saved.json)" "$records" || return 1
 	weftctl first save - >stdout.json && cmp -s saved.json stdout.json ||
 		because "save - writes something else" || return 1
@@ -179,7 +179,7 @@ before=$(lids first)
 check "after SIGKILL and reboots the LIDs are the same" again_after SIGKILL
 check "after SIGTERM and reboots the LIDs are the same" again_after SIGTERM
 check "a second daemon is refused" second_refused
-check "a saved document is restored, a wrong one is refused" saved_and_restored
+check "a saved document is restored, a wrong document is refused" saved_and_restored
 check "a full disk degrades it, until there is room" full_and_well
 stop first
 check "without a state directory weftd goes on" goes_on_without

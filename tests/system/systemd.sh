@@ -25,7 +25,7 @@ verify_is_silent() {
 	for unit in "${units[@]}"; do
 		systemd-analyze verify --man=no "units/$unit" >verify.txt 2>&1
 		equal "the status of verify for $unit" $? 0 || return 1
-		equal "what verify says of $unit" "$(cat verify.txt)" "" || return 1
+		equal "the output of verify about $unit" "$(cat verify.txt)" "" || return 1
 	done
 }
 
@@ -44,7 +44,7 @@ leaves_open() { # UNIT NAME...
 	systemd-analyze security --no-pager --offline=true "units/$unit" >security.txt 2>&1 ||
 		because "$unit: $(tail -n 1 security.txt)" || return 1
 	matches '^→ Overall exposure' security.txt || because "no figure for $unit" || return 1
-	equal "what $unit leaves open" "$(sed -n 's/^✗ \([^ ]*\) .*/\1/p' security.txt | sort | xargs)" "$(printf '%s\n' "$@" | sort | xargs)"
+	equal "the openings of $unit" "$(sed -n 's/^✗ \([^ ]*\) .*/\1/p' security.txt | sort | xargs)" "$(printf '%s\n' "$@" | sort | xargs)"
 }
 
 # The InfiniBand devices; the host's root directory, which has them and the configuration; and sockets: of weftctl, of
@@ -131,7 +131,7 @@ catalog_is_whole() {
 	cp "$root/systemd/weft.catalog" catalog/usr/lib/systemd/catalog/
 	journalctl --root="$work/catalog" --update-catalog >update.txt 2>&1 ||
 		because "journalctl --update-catalog: $(cat update.txt)" || return 1
-	equal "what --update-catalog says" "$(cat update.txt)" "" || return 1
+	equal "the output of --update-catalog" "$(cat update.txt)" "" || return 1
 	journalctl --root="$work/catalog" --list-catalog >list.txt 2>&1
 	equal "the number of entries" "$(grep -cE '^[0-9a-f]{32} weft: ' list.txt)" "$(message_ids | wc -l)" || return 1
 	for id in $(message_ids); do
@@ -186,9 +186,9 @@ tells_systemd() {
 	# The loop feeds the watchdog: a stopped process does not.
 	kill -STOP "${pids[told]}"
 	wait_for 20 is_stopped told || because "it does not stop" || return 1
-	tell MARK=stopped && sleep 1.5 && tell MARK=continued || because "nothing hears" || return 1
+	tell MARK=stopped && sleep 1.5 && tell MARK=continued || because "no socket receives" || return 1
 	kill -CONT "${pids[told]}"
-	wait_for 20 matches '^MARK=continued' told.txt || because "the marks are not heard" || return 1
+	wait_for 20 matches '^MARK=continued' told.txt || because "the marks do not arrive" || return 1
 	fed=$(sed -n '/^MARK=stopped/,/^MARK=continued/p' told.txt | grep -c '^WATCHDOG=1')
 	equal "how often a stopped one feeds the watchdog" "$fed" 0 || return 1
 	stop told || because "it did not end with status 0" || return 1
@@ -255,7 +255,7 @@ if command -v systemd-analyze >/dev/null; then
 	check "the sandbox of the figures" figures_are_closed
 	check "limits of the units" units_have_limits
 	check "the figures' group" figures_are_allowed
-	check "weftd comes before what is mounted" comes_before_mounts
+	check "weftd starts before mounts" comes_before_mounts
 	check "weftd@ is as weftd" instance_has_the_same
 	check "one manager a port" one_manager_a_port
 	check "devices are the user's" devices_are_the_users
@@ -268,7 +268,7 @@ if command -v journalctl >/dev/null; then
 else
 	echo "skip catalog: no journalctl here"
 fi
-check "the catalog names what there is" catalog_names_exist
+check "the names in the catalog exist" catalog_names_exist
 
 if [ -n "${SANITIZE:-}" ]; then
 	echo "skip service: weftsim's library does not go with sanitizers"
@@ -276,11 +276,11 @@ if [ -n "${SANITIZE:-}" ]; then
 fi
 check "a fabric" start_weftsim single:hosts=2 || finish
 check "READY, STATUS, WATCHDOG, STOPPING" tells_systemd
-check "why a start fails is told" failure_is_told
+check "the reason of a failed start is reported" failure_is_told
 check "-d CA:PORT" port_by_name "$("$BUILD/weftsim" run -n host-0001 -- ibstat -l | head -n 1):1"
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	check "no capability is needed" without_capabilities
-	check "a stranger is told the group" stranger_is_told
+	check "a stranger gets the name of the group" stranger_is_told
 else
 	echo "skip no capability is needed: only root can give them away"
 fi

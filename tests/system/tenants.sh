@@ -70,7 +70,7 @@ all_hear() {
 	for host in $red_full $red_limited $blue host-0007; do
 		(as_node "$host" "$work/tenant" hear 120) >"$host.txt" 2>&1 &
 		pids[$host]=$!
-		wait_for 20 matches hears "$host.txt" || because "$host does not hear: $(cat "$host.txt")" || return 1
+		wait_for 20 matches hears "$host.txt" || because "$host does not receive: $(cat "$host.txt")" || return 1
 	done
 }
 
@@ -128,8 +128,8 @@ counted_and_told() {
 		because "weftsim counts no bad P_Key" || return 1
 	look errors.txt host-0001 ibqueryerrors
 	matches 'ConstraintErrors == [1-9]' errors.txt || because "no switch counts a constraint error" || return 1
-	wait_for 10 matches 'trap.*257|Bad P_Key' opensm.log || because "OpenSM heard no trap 257" || return 1
-	wait_for 10 matches 'trap.*259|Switch.*P_Key|P_Key.*switch' opensm.log || because "OpenSM heard no trap 259"
+	wait_for 10 matches 'trap.*257|Bad P_Key' opensm.log || because "OpenSM got no trap 257" || return 1
+	wait_for 10 matches 'trap.*259|Switch.*P_Key|P_Key.*switch' opensm.log || because "OpenSM got no trap 259"
 }
 
 joins() {
@@ -163,9 +163,9 @@ to_a_group() {
 		heard "$from" "$host" >"$host.before"
 	done
 	on host-0003 "$work/tenant" cast "$mlid" "$(index_of host-0003 0x8001)" || return 1
-	wait_for 10 came "$from" || because "a member did not hear it" || return 1
+	wait_for 10 came "$from" || because "a member did not receive it" || return 1
 	for host in host-0003 $blue host-0007; do
-		equal "what $host heard" "$(heard "$from" "$host")" "$(cat "$host.before")" || return 1
+		equal "MADs that $host received" "$(heard "$from" "$host")" "$(cat "$host.before")" || return 1
 	done
 }
 
@@ -178,11 +178,11 @@ came() {
 }
 
 check "OpenSM makes partitions on weftsim" opensm_runs || finish
-check "programs hear at six hosts" all_hear || finish
+check "programs listen at six hosts" all_hear || finish
 check "pings inside a partition pass" inside_a_partition
 check "pings between limited members do not" limited_members
 check "pings between partitions do not" across_partitions
 check "ibping with the key at index 0" by_ibping
-check "what was refused is counted and told" counted_and_told
-check "a group's members hear what is sent to it" to_a_group
+check "dropped packets are counted and reported" counted_and_told
+check "members of a group receive its packets" to_a_group
 finish

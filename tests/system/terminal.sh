@@ -65,7 +65,7 @@ is_whole() {
 	typed $2 >piped.txt || because "weftctl $2 fails" || return 1
 	on_terminal "$1" "$2"
 	[ -s shown.txt ] || because "weftctl $2 shows nothing" || return 1
-	equal "what weftctl $2 says of GUIDs and P_Keys" "$(whole shown.txt)" "$(whole piped.txt)"
+	equal "the GUIDs and P_Keys of weftctl $2" "$(whole shown.txt)" "$(whole piped.txt)"
 }
 
 names_are_cut() {

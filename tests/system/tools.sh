@@ -97,7 +97,7 @@ route_show_is_true() {
 		while read -r guid port; do
 			[ -n "$guid" ] || continue
 			grep -qxF "$guid $(printf '0x%04x %03u' "$to" "$port")" lfts.txt ||
-				because "from LID $from to $to: switch $guid port $port is not what it holds" ||
+				because "from LID $from to $to: switch $guid port $port is not its entry" ||
 				return 1
 		done <<<"$hops"
 	done < <(head -n 10 pairs.txt)
@@ -126,7 +126,7 @@ check "saquery SMIR" record SMIR 'SMInfoRecord dump'
 check "saquery LR" record LR 'LinkRecord dump'
 check "saquery CPI" record CPI 'Class version\.+2'
 check "saquery MCMR" record MCMR 'MGID\.+ff12:401b:ffff::ffff:ffff'
-check "route show is what the switches hold" route_show_is_true
+check "route show equals the tables of the switches" route_show_is_true
 check "ibroute and dump_lfts agree" ibroute_agrees 1
 check "weftd ends cleanly" stop daemon
 finish

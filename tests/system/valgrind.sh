@@ -71,7 +71,7 @@ obeys_commands() {
 		# shellcheck disable=SC2086 # words are meant
 		ctl daemon $command >answer.json || because "weftctl $command failed" || return 1
 	done
-	ctl daemon route show host-0001 nobody >answer.json 2>&1 && because "nobody has a route" && return 1
+	ctl daemon route show host-0001 nobody >answer.json 2>&1 && because "a missing host has a route" && return 1
 	kill -HUP "${pids[daemon]}" && wait_for 20 matches 'configuration reloaded' daemon.log ||
 		because "it does not reload its configuration"
 }

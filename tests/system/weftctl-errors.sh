@@ -263,7 +263,7 @@ columns_refused() {
 		# shellcheck disable=SC2086 # words are meant
 		"$BUILD/weftctl" $words >said.txt 2>&1
 		equal "the status of weftctl $words" $? 2 || return 1
-		equal "what weftctl $words says" "$(cat said.txt)" "weftctl: $wanted" || return 1
+		equal "the output of weftctl $words" "$(cat said.txt)" "weftctl: $wanted" || return 1
 	done <<'END'
 log level -o LEVELS|no column "LEVELS"; the columns are COMPONENT, LEVEL
 status -o LID|-o is for lists: "status" prints no list
@@ -275,7 +275,7 @@ END
 }
 
 export WEFT_SOCKET=$work/daemon.run/control.sock
-check "what is typed wrongly is named, with what is near" typed_wrongly
+check "a mistyped word is reported, with similar words" typed_wrongly
 check "former names are accepted with a warning" former_names
 check "columns that cannot be selected" columns_refused
 check "no daemon, and no socket" nobody_there
@@ -290,8 +290,8 @@ check "a fabric" start_weftsim fattree:radix=16,levels=2 || finish
 check "a daemon" daemon_runs || finish
 deaf 2>deaf.err &
 pids[deaf]=$!
-check "who never reads holds up nobody" others_are_served
-check "a pipe that is read slowly holds up nobody" slow_pipe
+check "a client that never reads delays no other" others_are_served
+check "a slowly read pipe delays no other client" slow_pipe
 check "a pipe that is closed" closed_pipe
 check "a disk that is full" full_disk
 if setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILD/weftctl" --version >/dev/null 2>&1; then
@@ -299,11 +299,11 @@ if setpriv --reuid 65534 --regid 65534 --clear-groups "$BUILD/weftctl" --version
 else
 	echo "skip a socket without rights: no other user may run $BUILD/weftctl"
 fi
-check "who never reads is dropped" dropped
+check "a client that never reads is dropped" dropped
 check "a daemon dies while it is followed" dies_while_followed
 check "the socket that it leaves behind" left_behind
 for command in sweep 'port list' 'route check' 'partition add 0x0005'; do
 	# shellcheck disable=SC2086 # words are meant
-	check "a daemon anew" daemon_runs && check "it dies before it answers $command" before_reply $command
+	check "a new daemon" daemon_runs && check "it dies before it answers $command" before_reply $command
 done
 finish

@@ -153,7 +153,7 @@ device_removed_and_added() {
 	asked 'device remove host-0002' || because "$(cat do.err)" || return 1
 	at host-0002 ibstat -l >out.txt 2>&1
 	equal "the devices" "$(cat out.txt)" "" || return 1
-	equal "what is left of its files" \
+	equal "its remaining files" \
 		"$(cd "$WEFTSIM_SOCKET.d/host-0002" && find . -type f)" ./sys/class/infiniband_mad/abi_version || return 1
 	if at host-0002 smpquery nodedesc -D 0 >out.txt 2>&1; then
 		because "smpquery finds a device" || return 1
@@ -258,7 +258,7 @@ check "do: the first refusal ends it" refused 1 'no node' "do" 'show nosuch' 'li
 check "run: an unknown node" refused 1 'no node has the name, GUID or LID "host-9999"' run -n host-9999 -- true
 check "run: a command that is not there" refused 1 'cannot execute /nosuch' run -- /nosuch
 check "run: no command" refused 2 'a COMMAND is needed' run
-check "serve: a second one on the socket" refused 1 'sim.sock: another weftsim serves here' serve single:hosts=2
+check "serve: a second server on the socket" refused 1 'sim.sock: another weftsim serves here' serve single:hosts=2
 check "serve: no socket there" refused 1 'this is no socket' serve -s "$work/server.log" single:hosts=2
 check "serve: a name that is too long" refused 1 'too long' serve -s "/tmp/$(printf '%0100d' 0)" single:hosts=2
 check "serve: no TOPOLOGY" refused 2 'one TOPOLOGY is needed' serve
@@ -366,7 +366,7 @@ two_ports() {
 	start_server two.net || return 1
 	own_files A 'issm0 issm1 umad0 umad1' || return 1
 	own_files A:2 'issm0 umad0' || return 1
-	equal "what a port's GUID shows" "$(at 0x2c903 ibstat -p)" 0x000000000002c903 || return 1
+	equal "the output about a port's GUID" "$(at 0x2c903 ibstat -p)" 0x000000000002c903 || return 1
 	equal "the port of A:2's device" \
 		"$(cat "$WEFTSIM_SOCKET.d/A:2/sys/class/infiniband_mad/umad0/port")" 2 || return 1
 	own_files S 'issm0 umad0' || return 1
@@ -393,7 +393,7 @@ crowd() {
 	"$weftsim" "do" stats >late.txt 2>&1 &
 	pids[late]=$!
 	kill_now crowd
-	wait_for 20 matches '^SMPs delivered' late.txt || because "who came late: $(cat late.txt)" || return 1
+	wait_for 20 matches '^SMPs delivered' late.txt || because "the late client: $(cat late.txt)" || return 1
 	stop late && stop server
 }
 

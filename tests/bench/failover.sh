@@ -17,7 +17,7 @@
 # the query saw it. TIMES=n repeats each part; QUICK is follows and keys. The time from the kill to the next poll
 # varies.
 # shellcheck source=tests/system/lib.sh
-# shellcheck disable=SC2016 # what status is asked for is Perl
+# shellcheck disable=SC2016 # expressions for status are Perl
 . "$(dirname "$0")/../system/lib.sh"
 
 parts=${ONLY:-weftd follows moves opensm keys}
@@ -160,7 +160,7 @@ standby_runs() { # PART
 	start b "$1" "$standby_host" 0 || return 1
 	wait_for 120 role_is b "$1" STANDBY && wait_for 60 is_quiet ||
 		because "$1: no standby: $(tail -n 1 b.log)" || return 1
-	! follows "$1" || wait_for 60 in_step "$durability" || because "the standby is not in step: $(ctl a ha status)"
+	! follows "$1" || wait_for 60 in_step "$durability" || because "the standby is not in sync: $(ctl a ha status)"
 }
 
 all_end() {
@@ -299,10 +299,10 @@ fails() { # PART alone|gone
 	said "the standby is MASTER" "$master"
 	at "its SA answers" "$(cat answered)" "$([ "$part" = large ] || echo "${answer_ms[$how]}")"
 	[ "$part" = moves ] ||
-		at "the last host knows it, and was told" "$last_told" "$([ "$part" = large ] || echo $told_ms)"
+		at "the last host has it, and was notified" "$last_told" "$([ "$part" = large ] || echo $told_ms)"
 	at "the last Set() has come" "$last_set"
 	all "hosts that know it" "$known" "$ports"
-	[ "$part" = moves ] || all "hosts that were told to register anew" "$told" "$ports"
+	[ "$part" = moves ] || all "hosts that were notified to re-register" "$told" "$ports"
 	row "SMPs" "$smps"
 	row "Set()" "$sets" "$sets_of"
 	row "Set(LinearForwardingTable)" "$(sets_sent LinearForwardingTable)" \
@@ -322,7 +322,7 @@ joins_local() {
 	local durability=local
 
 	fabric_of follows
-	title "follows: ${#hosts[@]} hosts, what a join costs where no standby has to have it"
+	title "follows: ${#hosts[@]} hosts, the cost of a join without a standby"
 	start_weftsim "$spec" && master_runs follows && standby_runs follows && hosts_join
 }
 

@@ -101,10 +101,10 @@ timeline() {
 	local trap_us
 	trap_us=$(awk '/trap 128/ { print $1; exit }' stamped)
 	status w 'map { "$_->{name} $_->{us}" } @{$_->{sweep}{phases}}' | xargs -n 2 | awk -v trap=$((trap_us - pulled_us)) '
-		BEGIN { printf "when, weftd on weftsim: trap 128 is heard\t%.1f ms\n", trap / 1000 }
+		BEGIN { printf "when, weftd on weftsim: trap 128 arrives\t%.1f ms\n", trap / 1000 }
 		{ us += $2; at[$1] = us }
 		END {
-			row("what the trap names has been read", "discover"); row("LIDs and own port are looked at", "local")
+			row("the switch of the trap has been read", "discover"); row("LIDs and own port are looked at", "local")
 			row("tables are computed and checked", "routes"); row("the last Set is acknowledged", "program")
 			row("done", "end")
 		}
@@ -151,8 +151,8 @@ virtual() {
 		/> Set\(LinearForwardingTable\)/ { sets++; last = $1; first = first ? first : $1 }
 		/ reports 0: subnet up/ { done = $1 }
 		END {
-			row("trap 128 is heard", trapped); row("what the trap names has been read", read)
-			row("tables are computed, the first switch is asked who it is", asked)
+			row("trap 128 arrives", trapped); row("the switch of the trap has been read", read)
+			row("tables are computed, the first switch is identified", asked)
 			row("the first Set of a block", first); row("the last of " sets " Sets", last)
 			row("done: the last Set is acknowledged", done)
 		}'

@@ -121,7 +121,7 @@ after() {
 	ctl "$1" partition $3 >/dev/null || because "$3 failed" || return 1
 	took="answered after $(($(now_ms) - began)) ms, $(awk "BEGIN { print $(cpu_ms "$1") - $cpu }") ms of processor"
 	sleep 2
-	took+="; at rest $(awk "BEGIN { print $(cpu_ms "$1") - $cpu }") ms"
+	took+="; steady after $(awk "BEGIN { print $(cpu_ms "$1") - $cpu }") ms"
 	figure "weftd: $2, $3" "$(smps) SMPs" \
 		"$(what); $took; $(($(slow_turns "$1") - turns)) turns of more than 2 ms"
 }
@@ -172,7 +172,7 @@ opensm_figures() {
 	kill -HUP "${pids[o]}"
 	sleep 0.2
 	wait_for 120 is_quiet
-	figure "opensm: one member more" "$(smps) SMPs" "$(what); at rest after $(($(now_ms) - began - 2000)) ms, $(awk "BEGIN { print $(cpu_ms o) - $cpu }") ms of processor"
+	figure "opensm: one member more" "$(smps) SMPs" "$(what); steady after $(($(now_ms) - began - 2000)) ms, $(awk "BEGIN { print $(cpu_ms o) - $cpu }") ms of processor"
 	stop o >/dev/null
 	stop_fabric
 }

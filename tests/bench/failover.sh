@@ -153,7 +153,7 @@ master_runs() { # PART
 
 # in_step NAME: the standby acknowledges registrations, or the master alone does (local).
 in_step() {
-	[ "$(ctl a ha status 2>/dev/null | json '$_->{acknowledged_by}, $_->{standbys}[0]{state}')" = "$1 in step" ]
+	[ "$(ctl a ha status 2>/dev/null | json '$_->{acknowledged_by}, $_->{standbys}[0]{state}')" = "$1 in sync" ]
 }
 
 standby_runs() { # PART

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Builds everything into build/, without recursion: each room (folder) is found by wildcard, its
-# objects are build/obj/ROOM/x.o, and a program is a list of rooms. What a machine has is found by
-# configure, which runs by itself when build/config.mk is missing or older than what it is made from.
+# Builds everything into build/, without recursion. The sources of each folder are found by wildcard. Their
+# objects are build/obj/FOLDER/x.o, and a program is a list of folders. configure finds the compiler and the
+# libraries. make runs it when build/config.mk is missing or older than its sources.
 #
 #   make CC=clang                      another compiler
 #   make SANITIZE=address,undefined    instrumented, into build-address-undefined/
@@ -20,35 +20,35 @@ comma := ,
 VERSION := $(file <VERSION)
 BUILD := build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))
 
-# A program is the rooms that it may stand on, whole: a room that needs more does not link.
-weftd_ROOMS := weftd sm ha sa pm fabric store route mad formats lib
-weftctl_ROOMS := ctl formats lib
-weftsim_ROOMS := sim formats lib mad sma
+# A program links all objects of the folders that it may use. So code that needs another folder does not link.
+weftd_FOLDERS := weftd sm ha sa pm fabric store route mad formats lib
+weftctl_FOLDERS := ctl formats lib
+weftsim_FOLDERS := sim formats lib mad sma
 
 weftd_LIBS = $(UMAD_LIBS) $(CONFIG_LIBS) $(JANSSON_LIBS) $(SQLITE_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
 weftctl_LIBS = $(JANSSON_LIBS) $(SMARTCOLS_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
-# Of the archive, for tests: --as-needed drops what a test does not use.
+# The libraries of the archive, for tests. --as-needed drops those that a test does not use.
 ARCHIVE_LIBS = $(weftd_LIBS) $(SMARTCOLS_LIBS)
 weftsim_LIBS = $(UMAD_LIBS) $(JANSSON_LIBS) $(SYSTEMD_LIBS) $(GNUTLS_LIBS)
 
-# A program exists when the room that it is named for (its first) has something in it.
+# A program exists when its first folder, which has its name, contains sources.
 sources = $(wildcard $(1)/*.c $(1)/*/*.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(call sources,$(1)))
-PROGRAMS := $(foreach p,weftd weftctl weftsim,$(if $(call sources,$(firstword $($p_ROOMS))),$(BUILD)/$p))
+PROGRAMS := $(foreach p,weftd weftctl weftsim,$(if $(call sources,$(firstword $($p_FOLDERS))),$(BUILD)/$p))
 
-# What programs preload to see the simulation's devices. It stands on libc alone, whatever the program
-# is built with, so no sanitizer goes into it; and its wrappers are what fortified calls end in.
+# The library that programs preload to see the simulated devices. It depends on libc only, because any program
+# may preload it. So it is built without sanitizers. Its wrappers are the targets of fortified calls.
 LIBRARY := $(BUILD)/libweftsim.so
 LIBRARY_MAP := preload/libweftsim.map
 $(BUILD)/obj/preload/%.o: HARDENING = -fPIC -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE
 
-# A unit test stands in the folder of tests/unit that is called as the folder that it tests. What several tests
-# stand on is in tests/unit/fixtures.
+# The unit tests of a folder are in the folder of the same name in tests/unit. Shared fixtures are in
+# tests/unit/fixtures.
 #
-# Tests, benchmarks and harnesses are linked with two archives: of the fixtures, and of the product without its
-# main()s. The linker takes from them what a program refers to. A test's `// WITH:` line names objects of tests/
-# that come before them, as loop_virtual.o does for the loop; its `// LIBS:` line names libraries that only tests
-# use.
+# Tests, benchmarks and harnesses are linked with two archives: the fixtures, and the product without its
+# main()s. The linker takes only objects that a program refers to. A test's `// WITH:` line names objects of
+# tests/ that are linked before the archives, such as loop_virtual.o in place of the loop. Its `// LIBS:` line
+# names libraries that only tests use.
 ARCHIVE := $(BUILD)/weft.a
 FIXTURES := $(BUILD)/tests/unit/fixtures.a
 unit_sources := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
@@ -58,20 +58,20 @@ declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
 with_items = $(foreach i,$(call declared,WITH,$(1)),$(if $(filter simulation,$i),$(sim_sources),$(or $(wildcard $(i:.o=.c)),$(i:.o=.c))))
 with = $(patsubst %.c,$(BUILD)/obj/%.o,$(call with_items,$(1)))
 
-# The simulation runs whole managers on a fabric of software agents. It has its own loop, threads and
-# streams, and a transport in place of umad.
+# The simulation runs whole managers on a fabric of software agents. It has its own loop, threads and streams,
+# and a transport in place of umad.
 SIM_RUN := $(BUILD)/tests/sim/sim_run
 sim_sources := $(filter-out tests/sim/run.c,$(wildcard tests/sim/*.c))
 ARCHIVED := $(filter-out %/main.c,$(foreach r,lib formats mad sma store fabric route ha sm sa pm weftd ctl sim,$(call sources,$r)))
 
-# A harness is linked as a unit test is, where `simulation` stands for tests/sim/ without its main(); with
-# libFuzzer in the second make of `make fuzz`, else with what gives it the corpus, and with assertions that
-# count nothing.
+# A harness is linked in the same way as a unit test. `simulation` in its WITH line stands for tests/sim/
+# without its main(). In the second make of `make fuzz` a harness is linked with libFuzzer. Else it is linked
+# with replay.o, which passes it the corpus. assert.o replaces CUnit's assertions, without counts.
 FUZZERS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_WITH := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,assert $(if $(FUZZ),,replay))
 
-# What only these targets need is neither a compiler nor a configuration; those that may have to
-# install one first come back for the rest.
+# These targets need neither a compiler nor a configuration. Those that may have to install a compiler first
+# run a second make for the build.
 UNCONFIGURED := help clean distclean format check check-sanitize demo lint uninstall soak mutants fuzz coverage bench deb check-deb check-systemd
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
@@ -96,10 +96,10 @@ ALL_CFLAGS = -std=gnu11 -pthread $(WARNINGS) $(CFLAGS) $(HARDENING)
 ALL_LDFLAGS = -pie -pthread -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed \
 	$(SANITIZE_LDFLAGS) $(LDFLAGS)
 
-# The log knows a source by its room; tests are outside and keep the header's default.
-room_flag = $(if $(filter tests/%,$(1)),,-DLOG_COMPONENT='"$(firstword $(subst /, ,$(1)))"')
+# The folder of a source is its log component. Tests keep the default of the header.
+folder_flag = $(if $(filter tests/%,$(1)),,-DLOG_COMPONENT='"$(firstword $(subst /, ,$(1)))"')
 
-# Every processor, unless make was told how many.
+# Use all processors, unless make has a -j option.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
@@ -110,7 +110,7 @@ all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
 fuzzers: $(FUZZERS)
 
-# Objects are made again when the compiler or its flags change: this file changes only then.
+# Objects depend on this file, which changes only if the compiler or its flags change.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS))' >$@.new
@@ -119,9 +119,9 @@ $(BUILD)/flags: FORCE
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(call room_flag,$*) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(call folder_flag,$*) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(PROGRAMS): $$(foreach r,$$($$(@F)_ROOMS),$$(call objects,$$r))
+$(PROGRAMS): $$(foreach r,$$($$(@F)_FOLDERS),$$(call objects,$$r))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $($(@F)_LIBS) $(LIBS)
 
@@ -159,19 +159,19 @@ configure: configure.ac VERSION
 	$(Q)autoconf || { echo "no configure: autoconf is needed (Debian: autoconf)" >&2; exit 1; }
 	@rm -rf autom4te.cache
 
-# It is for every build folder: what one of them is told of a compiler is not for the others.
+# The file serves all build folders, so configure runs without the CC and CFLAGS of this build.
 build/config.mk: configure config.mk.in
 	$(call say,CONF,$@)
 	$(Q)env -u CC -u CFLAGS ./configure --quiet
 
-# The build is a second make: what the first line installs is found by its configure.
+# The build is a second make, so that its configure finds the packages that the first line installs.
 check:
 	@scripts/install-deps
 	@$(MAKE) $(JOBS) all tests
 	@scripts/simulated-only scripts/run-tests $(BUILD)
 
-# The unit programs, the known seeds and the fuzz corpus under AddressSanitizer and UBSan; the programs that
-# start threads, and weftd on ibsim, under ThreadSanitizer.
+# Runs unit tests, known seeds and the fuzz corpus with AddressSanitizer and UndefinedBehaviorSanitizer. Runs
+# the unit tests that start threads, and bringup.sh, with ThreadSanitizer.
 UNIT_TESTS := $(basename $(unit_sources))
 THREADED = $(basename $(shell grep -lE 'pthread_create|work_pool_new|store_open' $(unit_sources)))
 check-sanitize:
@@ -203,7 +203,7 @@ fuzz:
 	@$(MAKE) $(JOBS) BUILD=build-fuzz CC=clang-14 SANITIZE=address,undefined FUZZ=1 fuzzers
 	@scripts/fuzz build-fuzz $(or $(SECONDS),60) $(NAMES)
 
-# Without optimization, so that lines are those of the sources.
+# Without optimization, so that the lines are those of the sources.
 coverage:
 	@scripts/install-deps
 	@$(MAKE) $(JOBS) BUILD=build-coverage CFLAGS='-O0 -g --coverage' all tests
@@ -218,7 +218,7 @@ lint:
 	@scripts/install-deps
 	@MAKE='$(MAKE)' scripts/lint
 
-# The pages are in the tree as they are installed; tests/system/generated.sh compares them.
+# The generated pages are in the tree; tests/system/generated.sh compares them with the programs.
 generated: $(PROGRAMS)
 	@BUILD=$(BUILD) scripts/generate
 
@@ -258,7 +258,7 @@ install: all
 		'udevadm control --reload; udevadm trigger -s infiniband_mad; systemctl daemon-reload;' \
 		'journalctl --update-catalog')
 
-# The configuration is the administrator's and stays.
+# The configuration belongs to the administrator and stays.
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/sbin/weftd $(DESTDIR)$(PREFIX)/bin/weftctl $(DESTDIR)$(PREFIX)/bin/weftsim
 	rm -f $(DESTDIR)$(PREFIX)/lib/weft/libweftsim.so; rmdir $(DESTDIR)$(PREFIX)/lib/weft 2>/dev/null || true

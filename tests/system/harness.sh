@@ -6,7 +6,7 @@
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# script FILE LINE...: an executable script of these lines.
+# script FILE LINE...: writes an executable script of these lines.
 script() {
 	local file=$1
 

@@ -114,7 +114,7 @@ const struct opensm_row opensm_rows[] = {
 	{"transaction_retries", "3", OPENSM_NONE, NULL,
 	 "see smp_attempts; weft makes more and shorter attempts"},
 	{"long_transaction_timeout", "500", OPENSM_NONE, NULL,
-	 "weft derives timeouts from the response times"},
+	 "weft derives time-outs from the response times"},
 	{"max_msg_fifo_timeout", "10000", OPENSM_NONE, NULL,
 	 "see sa_request_rate and sa_busy_reply"},
 	{"single_thread", "FALSE", OPENSM_NONE, NULL,

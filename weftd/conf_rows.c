@@ -40,7 +40,7 @@ static const struct conf_span link_speeds_ext[] = {{0, 15},
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 
 const struct conf_row conf_rows[] = {
-	{TEXT("ca", ca, 0, "\"\""), .fixed = true, .section = "Adapter, folders and log",
+	{TEXT("ca", ca, 0, "\"\""), .fixed = true, .section = "Adapter, directories and log",
 	 .summary = "Name of the adapter (HCA) whose port weftd manages, such as `mlx5_0`.",
 	 .details = "Empty: weftd takes any adapter, and prefers ports whose link is up. Set it on "
 		    "a host with several adapters."},
@@ -64,18 +64,19 @@ const struct conf_row conf_rows[] = {
 		    "If other managers have `allowed_sm_guids`, add these GUIDs there. Empty list: "
 		    "weftd waits until the port is back."},
 	{TEXT("state_dir", state_dir, 1, "\"/var/lib/weft\""), .fixed = true,
-	 .summary = "Folder of the store: registrations, LIDs, M_Keys and settings.",
+	 .summary =
+		 "State directory, which has the store: registrations, LIDs, M_Keys and settings.",
 	 .details = "systemd's `STATE_DIRECTORY` replaces the default. Each weftd on a host needs "
-		    "its own folder."},
+		    "its own state directory."},
 	{TEXT("runtime_dir", runtime_dir, 1, "\"/run/weft\""), .fixed = true,
-	 .summary = "Folder of the control socket, which `weftctl` uses.",
+	 .summary = "Directory of the control socket, which `weftctl` uses.",
 	 .details = "weftd creates it if it is missing. systemd's `RUNTIME_DIRECTORY` replaces the "
-		    "default. Each weftd on a host needs its own folder."},
+		    "default. Each weftd on a host needs its own directory."},
 	{TEXT("readonly_socket", readonly_socket, 0, "\"" CONF_READONLY_GROUP "\""), .fixed = true,
 	 .summary = "Group whose members may use the read-only control socket, `control-ro.sock`.",
 	 .details = "This socket accepts only commands that change nothing. `*`: all users. Empty: "
-		    "there is no such socket, and neither is there one if the default group does "
-		    "not exist. Change it if another group runs the monitoring."},
+		    "there is no such socket. With the default value there is none either if the "
+		    "group does not exist. Change it if another group runs the monitoring."},
 	{NUMBER("workers", workers, 0, 256, "0"), .fixed = true, .unit = "threads",
 	 .summary = "Number of threads that compute routes.",
 	 .details = "0: one thread for each processor. The routes do not depend on it. Lower it if "
@@ -207,8 +208,8 @@ const struct conf_row conf_rows[] = {
 		    "weftd acts only on traps from the device that has the port, and only after it "
 		    "has read the port."},
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"), .unit = "traps",
-	 .summary = "Number of traps 129, 130, 131 or 259 about a port within a minute at which it "
-		    "counts as babbling."},
+	 .summary = "Number of traps about a port within a minute that makes it a babbling port. "
+		    "Traps 129, 130, 131 and 259 count."},
 	{CHOICE("m_key_mode", sm.m_key_mode, m_key_modes, "\"none\""), .agree = AGREE_SHOULD,
 	 .section = "M_Keys",
 	 .summary = "M_Keys that weftd gives to ports, so that only subnet managers with the key "
@@ -265,8 +266,8 @@ const struct conf_row conf_rows[] = {
 		    "paths are spread over the ports.",
 	 .details = "Ports that are not in the file come after them."},
 	{TEXT("port_prof_ignore_file", route_files.ignored, 0, "\"\""),
-	 .summary = "For ftree, updn and dnup: lines of a node GUID and a port that are balanced "
-		    "separately from all others.",
+	 .summary = "For ftree, updn and dnup: ports that are balanced separately from all others. "
+		    "Each line has a node GUID and a port.",
 	 .details =
 		 "The GUID is that of a host, or that of a switch whose port leads to the host."},
 	{TEXT("lfts_file", route_files.tables, 0, "\"\""),
@@ -279,8 +280,8 @@ const struct conf_row conf_rows[] = {
 	 .details = "If there is neither a file nor a partition from `weftctl partition`, every "
 		    "port is a full member of the default partition. If the file is bad, or is "
 		    "missing and was in force before, the last good file stays in force. If the "
-		    "store has no last good file, weftd does not start with a bad file. With a "
-		    "missing file, ports then keep the P_Keys that they hold. Empty: no file."},
+		    "store has no last good file, weftd does not start with a bad file, and with a "
+		    "missing file ports keep the P_Keys that they hold. Empty: no file."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .summary = "Direction in which switch ports drop packets whose P_Key the host behind them "
 		    "does not have.",
@@ -330,10 +331,10 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Limit for the multicast groups that a port has created.",
 	 .details = "A group counts while that port, or a port on whose behalf it joined, is a "
 		    "member. The SA refuses more, so that a single host cannot take all multicast "
-		    "LIDs. Beyond a quarter of the limit, a port gets a group only while half of "
-		    "the multicast LIDs are free. IPoIB creates about ten groups in each partition "
-		    "and a group for each IPv6 address. Virtual functions that share the LID of a "
-		    "port count as this port."},
+		    "LIDs. A port gets more than a quarter of the limit only while more than half "
+		    "of the multicast LIDs are free. IPoIB creates about ten groups in each "
+		    "partition and a group for each IPv6 address. Virtual functions that share the "
+		    "LID of a port count as this port."},
 	{NUMBER("ipv6_snm_mlids", sa.ipv6_snm_mlids, 0, 16383, "1024"), .unit = "MLIDs",
 	 .agree = AGREE_SHOULD,
 	 .summary = "Number of multicast LIDs that the IPv6 solicited-node multicast groups of a "
@@ -354,7 +355,7 @@ const struct conf_row conf_rows[] = {
 		    "after BUSY."},
 	{EXPONENT("path_packet_life_time", sa.packet_life_time, 16, "18"),
 	 .was = "packet_life_time", .agree = AGREE_SHOULD,
-	 .summary = "PacketLifeTime in path records, from which hosts derive the ACK timeout of "
+	 .summary = "PacketLifeTime in path records, from which hosts derive the ACK time-out of "
 		    "connections.",
 	 .details = "With less than 16 (0.27 s), the seven retries of a connection would end "
 		    "before a fabric is rerouted. Lower it to detect dead connections sooner."},
@@ -369,36 +370,36 @@ const struct conf_row conf_rows[] = {
 	 .details = "The first line that matches counts. Empty: no file."},
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"), .unit = "SMPs",
 	 .section = "Subnet management packets (SMPs)",
-	 .summary = "Largest number of SMPs in flight in the whole fabric.",
+	 .summary = "Largest number of SMPs under way in the whole fabric.",
 	 .details = "weftd sends fewer while many devices lose SMPs, and if switches need time to "
 		    "forward them. The kernel's limit is 128."},
 	{NUMBER("smp_per_switch", sm.smp_per_switch, 1, 32, "2"), .unit = "SMPs",
-	 .summary = "Largest number of SMPs in flight to a switch.",
+	 .summary = "Largest number of SMPs under way to a switch.",
 	 .details = "VL15 has no flow control and small buffers, and each lost SMP costs a "
-		    "timeout. Raise it if your switches answer quickly and lose nothing."},
+		    "time-out. Raise it if your switches answer quickly and lose nothing."},
 	{NUMBER("smp_per_adapter", sm.smp_per_adapter, 1, 32, "1"), .unit = "SMPs",
-	 .summary = "Largest number of SMPs in flight to an adapter port."},
+	 .summary = "Largest number of SMPs under way to an adapter port."},
 	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
-	 .summary = "Timeout of the last attempt to send an SMP, which is the longest.",
+	 .summary = "Time-out of the last attempt to send an SMP, which is the longest.",
 	 .details = "Until weftd has measured the response time, the first attempt has an eighth "
 		    "of it. Raise it if slow agents time out."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
-	 .summary = "Shortest timeout of an SMP.",
-	 .details = "The first attempt waits twice the response time over as many hops, but at "
-		    "least this time. The timeout doubles after every second attempt. Kernels "
-		    "count in ticks of up to 10 ms, so that a lower value may time out answers "
-		    "that are on their way."},
+	 .summary = "Shortest time-out of an SMP.",
+	 .details = "The first attempt waits twice the usual response time over the same number of "
+		    "hops, but at least this time. The time-out doubles after every second "
+		    "attempt. Kernels count in ticks of up to 10 ms, so with a lower value answers "
+		    "that are on their way may time out."},
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"), .unit = "attempts",
 	 .summary = "Number of times that weftd sends an SMP before the target counts as not "
 		    "answering."},
 	{NUMBER("perf_interval", pm.interval_s, 0, 86400, "0"), .unit = "s",
 	 .section = "Performance manager",
-	 .summary = "Time between two readings of the counters of all ports, while this manager is "
+	 .summary = "Time between two reads of the counters of all ports, while this manager is "
 		    "master.",
 	 .details = "0: weftd reads them only for `weftctl perf sweep`."},
 	{NUMBER("perf_window", pm.window, 1, 2000, "500"), .unit = "requests",
-	 .summary = "Largest number of counter requests in flight in the whole fabric.",
-	 .details = "Each port has at most one in flight."},
+	 .summary = "Largest number of counter requests under way in the whole fabric.",
+	 .details = "Each port has at most one under way."},
 	{BOOL("perf_reset", pm.reset, "true"),
 	 .summary =
 		 "Whether weftd resets a counter of 32 bits or fewer that is more than half full.",
@@ -407,45 +408,45 @@ const struct conf_row conf_rows[] = {
 		    "needs the counters."},
 	{NUMBER("perf_symbol_errors", pm.threshold[ERROR_SYMBOL], 0, 65535, "10"),
 	 .summary = "Threshold of SymbolErrorCounter (bit errors of the link): weftd logs a port "
-		    "if it rises by this number or more between two readings.",
+		    "if the counter rises by this number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_link_recoveries", pm.threshold[ERROR_LINK_RECOVERY], 0, 65535, "1"),
 	 .summary =
 		 "Threshold of LinkErrorRecoveryCounter (completed error recoveries of the link): "
-		 "weftd logs a port if it rises by this number or more between two readings.",
+		 "weftd logs a port if the counter rises by this number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_link_downed", pm.threshold[ERROR_LINK_DOWNED], 0, 65535, "1"),
 	 .summary = "Threshold of LinkDownedCounter (failed error recoveries, which take the link "
-		    "down): weftd logs a port if it rises by this number or more between two "
-		    "readings.",
+		    "down): weftd logs a port if the counter rises by this number or more between "
+		    "two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_rcv_errors", pm.threshold[ERROR_RCV], 0, 65535, "10"),
 	 .summary = "Threshold of PortRcvErrors (packets received with an error): weftd logs a "
-		    "port if it rises by this number or more between two readings.",
+		    "port if the counter rises by this number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_xmit_discards", pm.threshold[ERROR_XMIT_DISCARD], 0, 65535, "100"),
 	 .summary = "Threshold of PortXmitDiscards (packets dropped because the port was down or "
-		    "congested): weftd logs a port if it rises by this number or more between two "
-		    "readings.",
+		    "congested): weftd logs a port if the counter rises by this number or more "
+		    "between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_link_integrity", pm.threshold[ERROR_LOCAL_LINK_INTEGRITY], 0, 65535, "1"),
 	 .summary = "Threshold of LocalLinkIntegrityErrors (times that physical errors exceeded "
-		    "the threshold of the port): weftd logs a port if it rises by this number or "
-		    "more between two readings.",
+		    "the threshold of the port): weftd logs a port if the counter rises by this "
+		    "number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_buffer_overruns", pm.threshold[ERROR_BUFFER_OVERRUN], 0, 65535, "1"),
 	 .summary = "Threshold of ExcessiveBufferOverrunErrors (times that buffer overruns "
-		    "continued for too long): weftd logs a port if it rises by this number or more "
-		    "between two readings.",
+		    "continued for too long): weftd logs a port if the counter rises by this "
+		    "number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_vl15_dropped", pm.threshold[ERROR_VL15_DROPPED], 0, 65535, "100"),
 	 .summary = "Threshold of VL15Dropped (SMPs dropped for lack of a buffer): weftd logs a "
-		    "port if it rises by this number or more between two readings.",
+		    "port if the counter rises by this number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_xmit_wait", pm.threshold[SELECT_XMIT_WAIT], 0, UINT32_MAX, "0"),
 	 .summary = "Threshold of PortXmitWait (ticks in which the port had data to send but no "
-		    "credits): weftd logs a port if it rises by this number or more between two "
-		    "readings.",
+		    "credits): weftd logs a port if the counter rises by this number or more "
+		    "between two reads.",
 	 .details = "0: never."},
 	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(sa.subnet_timeout),
 	 .agree = AGREE_SHOULD,

@@ -830,7 +830,7 @@ static void test_reference(void)
 		{"file", "\n\n\n# Standby and replication\n\n# Address on which "},
 		{"file", "\n# Range: 0..254. Takes effect after a restart.\n#port = 0;\n\n"},
 		{"file", ", as an alternative to ca and port."},
-		{"man", ".SS Adapter, folders and log\n.TP\n\\fBca\\fR = \\(dq\\(dq\nName of"},
+		{"man", ".SS Adapter, directories and log\n.TP\n\\fBca\\fR = \\(dq\\(dq\nName of"},
 		{"man", "\n.br\nRange: 0..15.\n.TP\n"},
 		{"man", "adapter port gets 2\\(halmc LIDs."},
 		{"table", "\n| `lmc` | `0` | 0..7 | restart | LID mask control: each adapter port "

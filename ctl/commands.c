@@ -116,8 +116,8 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "Problems that an administrator must solve come first. Then come the role and "
 		    "the priority, the state of the subnet, the last sweep with its figures, and "
 		    "counts of nodes and links. The routing engine is shown with the reasons why "
-		    "others were not used. Settings made at run time, switches that no route uses, "
-		    "disabled ports, other managers, partitions and the store follow."},
+		    "others were not used. Then follow settings made at run time, unrouted "
+		    "switches, disabled ports, other managers, partitions and the store."},
 	{.words = "sweep",
 	 .arguments = {{.member = "kind",
 			.label = "light|heavy",
@@ -273,11 +273,11 @@ const struct ctl_command ctl_commands[] = {
 	 .failed = partition_change_failed,
 	 .summary = "Add members by port GUID; full members are the default.",
 	 .details = "The change takes effect at once, affects only these ports, and survives a "
-		    "restart. The answer comes when the change is durable, when each port that is "
-		    "present has acknowledged or refused it or has failed, and when the SA uses "
-		    "it. After 10 seconds the answer comes anyway and says which of these steps "
-		    "are not complete; they continue. The exit status is then 1, as it is when a "
-		    "port does not take its keys."},
+		    "restart. The answer comes when all of these steps are complete: the change is "
+		    "durable; each port that is present has acknowledged or refused it, or has "
+		    "failed; and the SA uses it. After 10 seconds the answer comes anyway and says "
+		    "which of these steps are not complete; they continue. The exit status is then "
+		    "1, as it is when a port does not take its keys."},
 	{.words = "partition member remove",
 	 .arguments = {P_KEY_ARGUMENT, {.member = "guids", .label = "GUID", .many = true}},
 	 .print = print_members_changed,
@@ -343,8 +343,8 @@ const struct ctl_command ctl_commands[] = {
 		 "`json` is an object with `nodes` and `links`. `dot` is a graph for Graphviz. "
 		 "`slurm` is topology.conf for the plugin topology/tree of Slurm. This plugin "
 		 "needs a tree: each switch with hosts is a leaf with its hosts, which have the "
-		 "first word of their description as name. Switches that join the same parts of "
-		 "the fabric are one switch with the name of the first of them."},
+		 "first word of their description as name. Switches that connect the same parts of "
+		 "the fabric appear as one switch, with the name of the first of them."},
 	{.words = "topology check",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .ask = "topology export",
@@ -353,11 +353,11 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_differences,
 	 .failed = differences_found,
 	 .summary = "Show the differences from a planned net file.",
-	 .details =
-		 "Differences are nodes that are missing, replaced, renamed or not planned, links "
-		 "that are missing, lead elsewhere or are not planned, and links without the "
-		 "planned width and speed. Nodes match by GUID, otherwise by name. A plan without "
-		 "GUIDs or rates is sufficient. If there is a difference, the exit status is 1."},
+	 .details = "The command reports nodes that are missing, replaced, renamed or not planned. "
+		    "It also reports links that are missing, lead elsewhere, are not planned, or "
+		    "have a width or speed that differs from the plan. Nodes match by GUID, "
+		    "otherwise by name. A plan without GUIDs or rates is sufficient. If there is a "
+		    "difference, the exit status is 1."},
 
 	{.words = "route show",
 	 .section = "Routing",
@@ -378,10 +378,11 @@ const struct ctl_command ctl_commands[] = {
 	 .failed = route_check_failed,
 	 .summary = "Check the programmed routes for unreached LIDs, loops and credit loops.",
 	 .details = "The checks use the tables that the switches are known to hold. The answer "
-		    "counts pairs of switch and LID that are not reached although there are links, "
-		    "loops, credit loops by VL, and blocks with unknown contents. If there is any "
-		    "of these, the exit status is 1. It also lists the "
-		    "parts of the fabric that have no link between them."},
+		    "counts pairs of switch and LID that are not reached although links lead "
+		    "there, and pairs whose path is a loop. It also counts channels in credit "
+		    "loops, and blocks with unknown contents. A channel is one direction of a "
+		    "link, on one VL. If one of these numbers is not 0, the exit status is 1. The "
+		    "answer also lists the parts of the fabric that have no link between them."},
 	{.words = "route quality",
 	 .print = print_route_quality,
 	 .summary = "Show how evenly the programmed routes load the links between switches.",
@@ -415,10 +416,10 @@ const struct ctl_command ctl_commands[] = {
 		  {.member = "dir", .label = "DIR"}},
 	 .sink = &dump_sink,
 	 .print = print_dump,
-	 .summary = "Write opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs into a folder.",
+	 .summary = "Write opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs into a directory.",
 	 .details = "The files are those that OpenSM writes and ibdmchk reads, all from one state "
-		    "of the fabric. The folder is made if it is missing. Files of these names are "
-		    "replaced when all three are complete."},
+		    "of the fabric. The directory is made if it is missing. Files of these names "
+		    "are replaced when all three are complete."},
 
 	{.words = "perf top",
 	 .section = "Port counters",
@@ -431,8 +432,8 @@ const struct ctl_command ctl_commands[] = {
 	 .columns = top_columns,
 	 .summary = "List the ports with the highest load, or with the longest wait for credits.",
 	 .details = "The load is that of the busier direction. Rates are those between the last "
-		    "two reads of the counters. The option `perf_interval` of `weftd.conf(5)` and "
-		    "`perf sweep` read them."},
+		    "two reads of the counters. weftd reads them at the interval `perf_interval` "
+		    "of `weftd.conf(5)`, and for `perf sweep`."},
 	{.words = "perf errors",
 	 .document = true,
 	 .digest = errors_digest,
@@ -521,10 +522,10 @@ const struct ctl_command ctl_commands[] = {
 		 "pcap with ERF records of type InfiniBand. M_Keys, SM_Keys, the SA key and keys "
 		 "of services are replaced by 0.\nweftd does not know some fields of a packet: the "
 		 "PSN, the CRCs and the P_Key (0xffff) have default values. Both ends of a "
-		 "directed route have the permissive LID. Of an RMPP message there are the first "
-		 "256 bytes, once.\nAt most 16,384 packets wait to be read. More are lost, and the "
-		 "end of the output says how many. There are at most four captures at a time. Only "
-		 "the owner can read the file, and it is complete whenever the command ends."},
+		 "directed route have the permissive LID. An RMPP message is recorded once, with "
+		 "its first 256 bytes.\nAt most 16,384 packets wait to be read. More are lost, and "
+		 "the end of the output says how many. There are at most four captures at a time. "
+		 "Only the owner can read the file, and it is complete whenever the command ends."},
 
 	{.words = "config show",
 	 .section = "Configuration",
@@ -575,12 +576,12 @@ const struct ctl_command ctl_commands[] = {
 		    "has not acknowledged. Only a STANDBY takes over. `Durability` is the option "
 		    "`durability` of `weftd.conf(5)`: whether a client gets its answer when this "
 		    "manager has stored a registration, or when the standbys have it too. A "
-		    "standby shows the master that it follows, how many "
-		    "changes it is behind, whether its partition file differs, and why it does not "
-		    "follow other managers.\n`Refused` counts peers since the start. These are "
-		    "connections to `ha_listen` without a valid key or without a place for their "
-		    "handshake. They are also standbys and masters with a valid key whose greeting "
-		    "or frame was refused."},
+		    "standby shows the master that it follows, how many changes it is behind, "
+		    "whether its partition file differs, and why it does not follow other "
+		    "managers.\n`Refused` counts refusals since the start. It counts connections "
+		    "to `ha_listen` without a valid key, or for which too many handshakes were "
+		    "under way. It also counts standbys and masters with a valid key whose first "
+		    "message or a later message was refused."},
 	{.words = "ha handover",
 	 .arguments = {{.member = "guid", .label = "GUID", .optional = true},
 		       {.member = "force", .optional = true, .option = true, .flag = true}},
@@ -591,9 +592,8 @@ const struct ctl_command ctl_commands[] = {
 		    "the standby must be in sync, unless `--force` is given. A busy standby is "
 		    "queried again for some seconds. This manager does not become MASTER again by "
 		    "itself. As long as the new master is MASTER, the priority of this manager is "
-		    "0, and a new master that runs weft uses a higher priority (at most 15). If "
-		    "the new master is OpenSM, "
-		    "it keeps the subnet if its priority is 1 or more, until this weftd restarts."},
+		    "0. A new master that runs weft uses a higher priority (at most 15). An OpenSM "
+		    "with priority 1 or more keeps the subnet until this weftd restarts."},
 	{.words = "ha disable",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
@@ -652,7 +652,7 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "The command reads OpenSM's configuration, partition file and LIDs in DIR "
 		    "(default /etc/opensm) and its cache (`--cache`, default /var/cache/opensm). "
 		    "It writes a weftd.conf, a partition file and a document for `restore` into a "
-		    "folder (`--to`, default weft-import). If root runs it and there is a group "
+		    "directory (`--to`, default weft-import). If root runs it and there is a group "
 		    "`weft`, this group can read the files, otherwise only the caller. It lists "
 		    "the options that were taken over, and for the others the reason. It needs no "
 		    "daemon, changes no file of OpenSM, and overwrites no file."},

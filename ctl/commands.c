@@ -272,12 +272,13 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
 	 .summary = "Add members by port GUID; full members are the default.",
-	 .details = "The change takes effect at once, affects only these ports, and survives a "
-		    "restart. The answer comes when all of these steps are complete: the change is "
-		    "durable; each port that is present has acknowledged or refused it, or has "
-		    "failed; and the SA uses it. After 10 seconds the answer comes anyway and says "
-		    "which of these steps are not complete; they continue. The exit status is then "
-		    "1, as it is when a port does not take its keys."},
+	 .details =
+		 "The change takes effect at once, affects only these ports, and survives a "
+		 "restart. The answer comes when three steps are complete: the change is durable, "
+		 "the SA uses it, and no present port is pending. A port is pending until it has "
+		 "acknowledged or refused the change, or has failed. After 10 seconds the answer "
+		 "comes anyway and says which of these steps are not complete; they continue. The "
+		 "exit status is then 1, as it is when a port does not take its keys."},
 	{.words = "partition member remove",
 	 .arguments = {P_KEY_ARGUMENT, {.member = "guids", .label = "GUID", .many = true}},
 	 .print = print_members_changed,

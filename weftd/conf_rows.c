@@ -444,9 +444,9 @@ const struct conf_row conf_rows[] = {
 		    "port if the counter rises by this number or more between two reads.",
 	 .details = "0: never."},
 	{NUMBER("perf_xmit_wait", pm.threshold[SELECT_XMIT_WAIT], 0, UINT32_MAX, "0"),
-	 .summary = "Threshold of PortXmitWait (ticks in which the port had data to send but no "
-		    "credits): weftd logs a port if the counter rises by this number or more "
-		    "between two reads.",
+	 .summary =
+		 "Threshold of PortXmitWait (ticks with data to send but without credits): weftd "
+		 "logs a port if the counter rises by this number or more between two reads.",
 	 .details = "0: never."},
 	{EXPONENT("subnet_timeout", sm.subnet_timeout, 0, "18"), COPY(sa.subnet_timeout),
 	 .agree = AGREE_SHOULD,

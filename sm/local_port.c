@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * A link that is no longer ACTIVE has been down, also if it is up again. In between other managers
- * may have elected another MASTER, and the first switch may have been reset. Then this manager
- * gives up its role at once, as a sweep would, but without waiting for unreachable devices. If the
- * link of a manager that is not MASTER returns, a sweep begins, without the growing delay of
- * sweeps. Another LID or MasterSMLID of the local port is the sign of another manager, and a sweep
- * finds it. During a sweep nothing is read here, and a STANDBY notices changes by polling its
- * master.
+ * A link that was ACTIVE and has another state now has been down, even if it has trained again. In
+ * between other managers may have elected another MASTER, and the first switch may have been reset.
+ * Then this manager gives up its role at once, as a sweep would, but without waiting for
+ * unreachable devices. If the link of a manager that is not MASTER returns, a sweep begins at once,
+ * without the delay that grows with each failed sweep. Another LID or MasterSMLID of the local port
+ * is the sign of another manager, and a sweep finds it. During a sweep nothing is read here, and a
+ * STANDBY notices changes by polling its master.
  *
- * If the link stays down or the device disappears, another local port whose link is up replaces
- * it, if the configuration names one. Without a device nothing is swept, and the live model stays
- * as it is. With a device, or on the other port, everything begins with DISCOVERING.
+ * If the link stays down or the device disappears, weftd changes to a port of failover_ports whose
+ * link is up. Without a device nothing is swept, and the live model stays as it is. With a device,
+ * or on the other port, everything begins with DISCOVERING.
  */
 #include "sm/local_port.h"
 

@@ -9,7 +9,7 @@
  * grace from then on.
  *
  * The registry names the ports that were present when weftd ended. The first sweep of a MASTER
- * raises events for the differences since, once. It raises none if the fabric is a different
+ * raises events for the differences since then, once. It raises none if the fabric is a different
  * fabric, or if another manager was MASTER in between. Loop thread only.
  */
 #ifndef SM_PORT_EVENTS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Publishes the view from which the SA and the performance manager answer: at the end of each
- * sweep, after a readback, and between sweeps when P_Keys were written. So the SA never answers for
- * long from P_Keys that ports do not have. Loop thread only.
+ * sweep, after a readback, and between sweeps when P_Keys were written. So the SA soon stops using
+ * P_Keys that ports no longer have. Loop thread only.
  */
 #include <stdlib.h>
 

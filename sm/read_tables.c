@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * reading_collect() is the only list of requests for a port; it counts and makes them. With an end
- * port it also reads the P_Key table of the switch port before it. An answer that arrives after a
- * sweep began does not count, because the port may have passed INIT. Then nothing is kept, and the
- * port is read again in its turn.
+ * reading_collect() is the only list of requests for a port; it either counts or makes them. For an
+ * end port it also requests the P_Key table of the switch port at the other end of the cable. An
+ * answer that arrives after a sweep began does not count, because the port may have passed INIT.
+ * Then nothing is kept, and the port is read again in its turn.
  */
 #include "sm/read_tables.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Reads the tables of a port that no bring-up needs: its GUIDs, SLtoVL mappings and VL arbitration.
- * With an end port it also reads the P_Keys of the switch port before it, which the first partition
- * needs of all ports (sm/program/pkeys.c). All requests for one port enter its agent's queue
- * together. The port has its tables with the last answer, so that no query sees half of them. The
- * port remembers refused tables until it passes INIT. Used by readback.c alone; loop thread only.
+ * With an end port it also reads the P_Keys of the switch port at the other end of its cable. The
+ * first partition needs these of all ports (sm/program/pkeys.c). All requests for one port enter
+ * its agent's queue together. The tables are stored together when the last answer has arrived, so
+ * that no query sees half of them. The port remembers refused tables until it passes INIT. Used by
+ * readback.c alone; loop thread only.
  */
 #ifndef SM_READ_TABLES_H
 #define SM_READ_TABLES_H

@@ -3,8 +3,9 @@
  * A round covers the nodes in the order of their GUIDs. Of each it reads SwitchInfo, PortInfo of
  * every port, the tables of every port, and the blocks of the forwarding tables up to their tops.
  * The next round finds nodes that appear or disappear. An answer is dropped if a sweep ran in the
- * meantime, because the sweep has newer data. After each item the round pauses for the share of
- * the interval that its SMPs are worth.
+ * meantime, because the sweep has newer data. After each item the round pauses. The pause for an
+ * SMP is the interval divided by the SMPs of a round, and an item with several SMPs has a pause for
+ * each.
  *
  * A switch of N ports has (N + 1) * N mappings of service levels. They are more than 80 % of the
  * 2.6 million SMPs of a round over 11,664 hosts and 1,620 switches. With the default interval this

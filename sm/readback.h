@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The readback: while no sweep runs, all values of devices are read again, one item at a time, so
- * that each is read within options.readback_s. A difference, because a device lost a value or
- * another program wrote, is logged, and repaired by a sweep of that node. So no heavy sweeps at an
- * interval are necessary.
+ * that each is read within options.readback_s. If a value differs, because the device lost it or
+ * another program changed it, the difference is logged, and a sweep of that node repairs it. So no
+ * heavy sweeps at an interval are necessary.
  *
  * Values that no bring-up needs, the tables of ports (read_tables.h), are read here for the first
  * time as well. Those of end ports follow the sweep that brought them up, some ports at a time.

@@ -5,9 +5,9 @@
  *
  * Any program with QP0 can write any LID into a notice. Only the source LID of the packet is
  * reliable, because the hardware of the sending port writes it. So a trap is accepted only if the
- * port with that LID is also the issuer and, where the details name the reporting port, that port.
- * Any other trap is counted and logged. It only causes a read of the port that sent it, which may
- * be an honest agent with wrong data. All reads are of the sender, at its own pace
+ * port with that LID is also the issuer. If the details name a reporting port, it must be the same
+ * port, too. Any other trap is counted and logged. It only causes a read of the port that sent it,
+ * which may be an honest agent with wrong data. All reads are of the sender, at its own pace
  * (sm/trap_pace.h).
  */
 #include "sm/traps.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Present switches that routes do not use or avoid, and the reasons: logged at the beginning, and
- * shown by weftctl status. Called by sm/sweep.c and sm/control/commands.c. It decides nothing, and
- * owns only the marks of logged switches (switch_trouble). Loop thread only.
+ * Present switches that no route uses, or that routes avoid where they can, with the reasons. Each
+ * is logged when this begins, and weftctl status lists them. Called by sm/sweep.c and
+ * sm/control/commands.c. It decides nothing, and owns only the marks of logged switches
+ * (switch_trouble). Loop thread only.
  */
 #ifndef SM_UNROUTED_H
 #define SM_UNROUTED_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Link changes in the log: links.h. A link that went down and came up again within one sweep is not
- * logged. A duplicate cable, which each heavy pass finds and cuts, looks the same, and a flapping
- * link has its own log line (sm/discovery/hold.h).
+ * logged. A duplicate cable, which each heavy pass finds and removes from the model, looks like
+ * such a link. A flapping link has its own log line (sm/discovery/hold.h).
  */
 #include "sm/discovery/links.h"
 

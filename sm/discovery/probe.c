@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Probes. A probe is a NodeInfo request to the device at the far end of a cable. Each probe is its
- * own target in the window, so that a silent device delays only its own probe. A probe loses its
- * route when the cable is seen from the far end, so that it is not sent twice. Few probes are on
- * the wire at once, because several cables may lead to one agent with a small buffer.
+ * own target in the window, so that a silent device delays only its own probe. A probe gets no
+ * route if the cable was seen from the far end in this pass, so that the cable is not probed twice.
+ * Few probes are on the wire at once, because several cables may lead to one agent with a small
+ * buffer.
  */
 #include "sm/discovery/parts.h"
 

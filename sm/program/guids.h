@@ -2,8 +2,8 @@
 /*
  * Alias GUIDs in the GUIDInfo of ports. The registry has the wanted entries and the removed
  * entries. Other entries are not changed: another manager or the device has written them.
- * Programming writes the difference, and a change of it triggers a sweep of the node. Loop thread
- * only.
+ * A change of the wanted entries triggers a sweep of the node, and programming writes the
+ * difference. Loop thread only.
  */
 #ifndef SM_PROGRAM_GUIDS_H
 #define SM_PROGRAM_GUIDS_H

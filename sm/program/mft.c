@@ -14,8 +14,8 @@
  * Entries share blocks, and blocks can wait for each other although their entries do not. Then
  * single entries are written, as in unicast (switch.c). If the table of a switch that forwards is
  * unknown, it is read first. If the switch answers but refuses the read, the table is overwritten,
- * and counts as all ports until the acknowledgement. No effort permits a loop: a run without
- * progress accepts packet loss, and leaves a cable between switches closed.
+ * and counts as all ports until the acknowledgement. A loop is never permitted: a run without
+ * progress accepts packet loss instead, and leaves a cable between switches closed.
  * Loop thread only.
  */
 #include <errno.h>

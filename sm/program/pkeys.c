@@ -7,9 +7,10 @@
  *   2. write the table of the end port,
  *   3. write the same keys to the switch port,
  *   4. enforce them there, if it has room for all (PartitionEnforcement in its PortInfo: want.c).
- * So the switch, which the host cannot change, enforces a removal first. An added key passes when
- * the host may use it. On a cable that comes up, all this is done before the port is ARMED. Between
- * runs of programming only P_Keys are written, so that a change needs no sweep.
+ * So the switch, which the host cannot change, enforces a removal first. Packets with an added key
+ * pass the switch port as soon as the host may use the key. On a cable that comes up, all this is
+ * done before the port is ARMED. Between runs of programming only P_Keys are written, so that a
+ * change needs no sweep.
  *
  * A switch that rests (refused.c) gets no Sets and still enforces its present table. Its cables are
  * checked in each run until it accepts its tables.

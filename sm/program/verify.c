@@ -4,9 +4,9 @@
  *
  * A directed route names ports, not switches. If cables were moved since it was found, a Set()
  * arrives at another switch, which accepts it. If another manager has become MASTER, it may have
- * written tables that this manager believes empty. So the switch is queried for its GUID on the
- * very route and for its LinearFDBTop. This happens before the first Set() after a sign of such a
- * change. Signs are a trap about changed links, a new PortStateChange, a port that fell back, an
+ * written tables that this manager believes empty. So the switch is queried on the route of the
+ * Set() for its GUID and its LinearFDBTop. This happens before the first Set() after a sign of such
+ * a change. Signs are a trap about changed links, a new PortStateChange, a port that fell back, an
  * unanswered Set(), and a long sweep. A further sign is a route with cables that the last heavy
  * sweep has not seen, because a switch on it was silent. Attempts use several routes in turn. An
  * answer verifies only its own route, so the Sets use that route. In a quiet fabric there are no

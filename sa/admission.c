@@ -8,8 +8,8 @@
  * loop has few slices, so that no answer delays the loop or another client.
  *
  * The kernel does not report when the client has acknowledged a long answer and its memory is free.
- * The estimate is DRAIN_BYTES_PER_US, far less than any link; the table of a client that has gone
- * counts for some seconds more.
+ * The code assumes DRAIN_BYTES_PER_US, far less than the rate of any link. The table of a client
+ * that has gone counts for some seconds more.
  */
 #include "sa/admission.h"
 

@@ -2,11 +2,11 @@
 /*
  * The life of groups. Full members and send-only full members keep a group (o15-0.1.14 and the
  * erratum that added the latter, as in OpenSM's osm_multicast.c); a configured group is permanent.
- * Without them the group ends at once. Its other members may be thousands, so some are dropped in
- * each turn of the loop. Until then they are not visible. If the same group is made again, they are
- * dropped first. A configured group without a free MLID is made when another group has ended.
- * Clients cannot end a permanent group, but a restored document may lack it; the broadcast group is
- * then made again.
+ * Any other group ends at once when it has no such member. It may have thousands of other members,
+ * so some of them are dropped in each turn of the loop. Members that still have to be dropped are
+ * not visible. If the same group is made again, they are dropped first. A configured group without
+ * a free MLID is made when another group has ended. Clients cannot end a permanent group, but a
+ * restored document may lack it; the broadcast group is then made again.
  */
 #include "sa/groups.h"
 

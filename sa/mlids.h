@@ -6,9 +6,9 @@
  *
  * Each IPv6 address of a host has its own solicited-node group, ff12:601b:P_Key::1:ffXX:XXXX with
  * the last 24 bits of the address. So a large fabric has more such groups than switches have table
- * entries. They share MLIDs: within a partition and scope, all groups with the same remainder of
- * these bits have the same MLID. A host may then receive packets of other groups, which it drops by
- * the MGID. Loop thread only.
+ * entries. They share MLIDs: within a partition and scope, all groups whose 24 bits have the same
+ * remainder, modulo ipv6_snm_mlids, have the same MLID. A host may then receive packets of other
+ * groups, which it drops by the MGID. Loop thread only.
  */
 #ifndef SA_MLIDS_H
 #define SA_MLIDS_H

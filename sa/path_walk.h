@@ -9,9 +9,9 @@
  * the end with more LIDs has. An end that was given by LID keeps it, and the other end starts at
  * the same offset.
  *
- * Not evaluated: ServiceID, QoSClass, FlowLabel, HopLimit and TClass are returned as requested.
- * There is no policy for services, and the last three are for GRHs, which paths within the subnet
- * do not need; without a request they are 0.
+ * ServiceID, QoSClass, FlowLabel, HopLimit and TClass are not evaluated, and are returned as
+ * requested. There is no policy for services, and the last three are for GRHs, which paths within
+ * the subnet do not need; without a request they are 0.
  */
 #ifndef SA_PATH_WALK_H
 #define SA_PATH_WALK_H

@@ -7,10 +7,10 @@
  * search finds the shortest way that shares no cable between switches with the tree's way.
  *
  * The same search is used if the tree has no way, because a cable on it was cut and the tree was
- * not yet rebuilt. Ways are found when they are needed and not stored. They do not use cables that
- * a heavy pass of discovery has not read again yet, nor cables whose switches have both reported
- * changes since. Such a cable may lead elsewhere now, and another device that answers there would
- * be taken for the target. Loop thread only.
+ * not yet rebuilt. Ways are found when they are needed and not stored. They use only cables that
+ * the last heavy pass of discovery, or a later pass, has read. They avoid cables whose switches
+ * have both reported changed links and were not read since. Any of these cables may lead elsewhere
+ * now, and another device that answers there would be taken for the target. Loop thread only.
  */
 #include <stdlib.h>
 

@@ -5,8 +5,9 @@
  * have* (tables.h, port_want in sm/). Discovery fills the model, sm/ reads it and changes it, and
  * snapshot.h copies it for other threads. Loop thread only.
  *
- * A directed route to an agent follows parent pointers: each switch knows the port of a nearer node
- * that leads to it (uplink). fabric_tree_step() makes this a breadth-first tree of the cables.
+ * A directed route to an agent follows parent pointers: each switch has the port of a node nearer
+ * to the manager that leads to this switch (uplink). fabric_tree_step() makes this a breadth-first
+ * tree of the cables.
  *
  * Implemented in fabric.c, tree.c (roster and tree), detour.c (routes) and have.c (lft_have_*).
  */

@@ -5,7 +5,7 @@
  * whose tables are too small for the LIDs in use. So are cables with an end that is down or unread,
  * and cables between switches that failed to come up at the last attempt. A port remembers its last
  * cable as long as its switch exists and the cable's other end is not cabled elsewhere. The
- * registry also has the place of a host.
+ * registry also has the last cable of each host, for use after a restart.
  */
 #include "fabric/freeze.h"
 

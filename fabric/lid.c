@@ -2,7 +2,7 @@
 /*
  * LIDs are assigned in two rounds: first every port with a valid LID keeps it, then the others get
  * LIDs leaf by leaf. The state of a 64-LID block (its kind, its use) is counted again from the
- * owners each time. All of it is stages of slices.
+ * owners each time. All of this runs as stages in slices.
  */
 #include <stdlib.h>
 

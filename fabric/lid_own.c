@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The LID of the MASTER, on any manager's port, as a stage of lid.c's slices. Our own port gets it
- * instead of its other LID, which is kept for it, recorded as its own, and stays routed to it
- * (fabric->sm_kept_lid). So when another manager becomes MASTER, only the entries of the one LID
- * change. The MASTER before us, whose port may still hold it, gets its own reserved LID.
+ * The LID of the MASTER, on any manager's port, as a stage of lid.c's slices. Our own port gets
+ * this LID instead of its other LID. The other LID is kept and recorded for our port, and stays
+ * routed to it (fabric->sm_kept_lid). So when another manager becomes MASTER, only the entries of
+ * the one LID change. The MASTER before us, whose port may still hold it, gets its own reserved
+ * LID.
  */
 #include "fabric/lid_parts.h"
 

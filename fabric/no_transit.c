@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Each no-transit switch is tried separately, in the order of GUIDs: if all others are reached
- * without passing it, or those excluded before it, it is excluded. That is a search of the fabric
- * for each, so their number is limited; with more of them, the fault is not in the switches.
+ * Each no-transit switch is tried separately, in the order of GUIDs. It is excluded if all other
+ * switches are reached on paths that avoid it and all switches that were excluded before. Each
+ * trial costs searches of the fabric, so at most NO_TRANSIT_MAX switches are excluded. With more
+ * no-transit switches, the fault is not in the switches.
  */
 #include "fabric/no_transit.h"
 

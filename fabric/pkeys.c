@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * P_Key tables (pkeys.h). Tables have some hundred slots and ports are in some ten partitions. With
- * a bit for each partition, with and without membership, each question needs one pass.
+ * P_Key tables (pkeys.h). Tables have some hundred slots and ports are in some ten partitions. A
+ * set of P_Keys has a bit for each 16-bit value, so each check of a table is one pass over it.
  */
 #include "fabric/pkeys.h"
 

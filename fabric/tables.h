@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Forwarding tables as immutable, counted rows, one a switch, shared by the present and wanted
- * tables of a switch, the routes and the view. A row is complete before it is shared, and never
- * changes afterwards. References are counted on the loop alone.
+ * Forwarding tables as immutable, counted rows, one for each switch, shared by the present and
+ * wanted tables of a switch, the routes and the view. A row is complete before it is shared, and
+ * never changes afterwards. References are counted on the loop alone.
  */
 #ifndef FABRIC_TABLES_H
 #define FABRIC_TABLES_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Tables of fields: how a wire format of the specification maps to a struct in host order. One row
- * a field, in the order of the specification's table; decoding and encoding are one loop over the
- * rows. The same rows drive the printers, the component masks of the SA and the generated tests, so
- * that a field that is in a table is everywhere. Pure functions, any thread.
+ * Tables of fields: how a wire format of the specification maps to a struct in host order. There is
+ * one row for each field, in the order of the specification's table. Decoding and encoding are one
+ * loop over the rows. The same rows drive the printers, the component masks of the SA and the
+ * generated tests, so that a field that is in a table is everywhere. Pure functions, any thread.
  */
 #ifndef MAD_FIELD_H
 #define MAD_FIELD_H

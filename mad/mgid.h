@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Solicited-node groups of IPv6 (RFC 4391 and 4291: ff1s:601b:P_Key::1:ffXX:XXXX, with the last 24
- * bits of an address), of which each address of a host joins one of its own. They alone share
- * MLIDs: the SA gives them so (sa/mlids.h), and a saved document may have them so (store/save.c).
- * Pure functions, any thread.
+ * bits of an address). A host joins one such group for each of its addresses. Only these groups
+ * share MLIDs: the SA assigns shared MLIDs to them (sa/mlids.h), and a saved document may contain
+ * them (store/save.c). Pure functions, any thread.
  */
 #ifndef MAD_MGID_H
 #define MAD_MGID_H

@@ -4,12 +4,13 @@
  * and again on its way back. A switch does this in software: it needs some time, and has few
  * buffers. So weftd sends no more SMPs than the first switch can pass on.
  *
- * The shortest round trips show this number: one more switch on the route adds one passage out and
- * one passage back. Each SMP charges the first switch with this passage. An SMP that the first
- * switch itself answers charges more, since the switch passes nothing on at that time. Answers
- * correct the charge, because the queue at the first switch delays all of them: the charge falls
- * while there is no queue, and rises while the queue is long. If a passage takes very little time,
- * no SMP waits. Plain numbers, no memory, no clock.
+ * The shortest round trips show how many SMPs that is: one more switch on the route adds one
+ * passage out and one passage back. The charge of an SMP is the time of this passage, for which the
+ * first switch counts as busy. An SMP that the first switch itself answers has a higher charge,
+ * since the switch passes nothing on at that time. Answers correct the charge, because the queue at
+ * the first switch delays all of them: the charge falls while there is no queue, and rises while
+ * the queue is long. If a passage takes very little time, no SMP waits. Plain numbers, no memory,
+ * no clock.
  */
 #ifndef MAD_PACE_H
 #define MAD_PACE_H

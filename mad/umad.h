@@ -4,7 +4,7 @@
  * that presents /dev/infiniband/umadN. It opens a descriptor each for SMPs, general MADs and
  * counter reads, so that none starves another, and registers classes 0x81 and 0x01, 0x03, and 0x04.
  *
- * If the device is removed, this looks for it twice a second, and opens it again.
+ * If the device is removed, the transport looks for it twice a second, and opens it again.
  */
 #ifndef MAD_UMAD_H
 #define MAD_UMAD_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The window over SMPs. Targets that may send are in a round; the pump takes one request from each
- * in turn while the window has room. A request is on the wire until its answer is overdue, long
- * before it times out. From then on it no longer counts in the window. It keeps its place in the
- * kernel, and at its target, so a silent target gets no more requests. Some of the kernel's places
- * are reserved for first attempts, because retries may all be for dead devices.
+ * The window over SMPs. Targets that may send are in a ring: while the window has room, one request
+ * is taken from each in turn. A request is on the wire until its answer is overdue, long before it
+ * times out. From then on it no longer counts in the window. It keeps its place in the kernel, and
+ * at its target, so a silent target gets no more requests. Some of the kernel's places are reserved
+ * for first attempts, because retries may all be for dead devices.
  *
  * The window works in rounds, each of about as many answers as it is wide. It grows by one in each.
  * If more than a quarter of the results of a round are losses, at different targets, it is halved:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The window: how many SMPs are under way, to one target and in total. VL15 has no flow control and
- * small buffers, so every SMP that expects an answer passes it. A target (a node, or an unknown
- * device behind a port) has few under way, and targets take turns. A target that does not answer
- * uses its own few places and no others. Retries are made here, each along the route that the
- * target has at that moment. The window knows no fabric: the target supplies the route. Loop thread
- * only.
+ * small buffers, so every SMP that expects an answer passes the window. A target (a node, or an
+ * unknown device behind a port) has few under way, and targets take turns. A target that does not
+ * answer uses its own few places and no others. Retries are made here, each along the route that
+ * the target has at that moment. The window knows no fabric: the target supplies the route. Loop
+ * thread only.
  *
  * The total follows from the answers: it rises with answers, and is halved when many targets lose
  * requests at the same time. The rate follows from the time that switches need to pass SMPs

@@ -279,7 +279,7 @@ static int import_write_file(struct import *import, const char *name,
 	if (!out) {
 		error = import_refuse(import, path,
 				      errno == EEXIST
-					      ? "exists already; choose another folder with --to"
+					      ? "exists already; choose another directory with --to"
 					      : strerror(errno));
 	} else {
 		print(import, out);

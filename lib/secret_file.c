@@ -51,7 +51,7 @@ static int refuse_unread(const struct refusal *refusal, int error)
 	if (error == EACCES && path_is_barred(refusal->path, sizeof(folder), folder))
 		return secret_file_refuse(
 			refusal, -error,
-			"it cannot be read: %s: the folder %s may not be passed by the user "
+			"it cannot be read: %s: the directory %s may not be passed by the user "
 			"that runs weftd: move the file",
 			strerror(error), folder);
 	return secret_file_refuse(refusal, -error, "it cannot be read: %s: %s", strerror(error),

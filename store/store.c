@@ -142,7 +142,8 @@ static int make_dir(struct store *store)
 {
 	if (!mkdir(store->dir, 0750) || errno == EEXIST)
 		return 0;
-	snprintf(store->why, sizeof(store->why), "cannot create its folder: %s", strerror(errno));
+	snprintf(store->why, sizeof(store->why), "cannot create its directory: %s",
+		 strerror(errno));
 	return -errno;
 }
 
@@ -373,7 +374,7 @@ static void degrade(struct store *store, const char *why)
 		log_limited(&store->limit, LOG_ERR, &subject,
 			    "store %s degraded: %s; weftd continues from memory and retries, but "
 			    "new registrations are lost if it ends (repair the store, or set "
-			    "--state-dir to a folder on another disk)",
+			    "--state-dir to a directory on another disk)",
 			    store->files[MAIN].path, why);
 	registry_keep(store->registry, KEPT_BY_STORE, false);
 }

@@ -53,7 +53,7 @@ static void event_numbers_log_error(const struct event_numbers *numbers, int err
 {
 	if (error)
 		log_warning("cannot write %s: %s (event numbers may repeat after a restart; make "
-			    "room, or make the folder writable for weftd)",
+			    "room, or make the directory writable for weftd)",
 			    numbers->path, strerror(-error));
 }
 

@@ -47,7 +47,7 @@ static int denied(const struct subject *subject)
 	snprintf(group_name, sizeof(group_name), "%s", group ? group->gr_name : "its group");
 	if (path_is_barred(subject->path, sizeof(folder), folder))
 		snprintf(why, sizeof(why),
-			 "permission denied: user %s cannot enter folder %s (move the file)",
+			 "permission denied: user %s cannot enter directory %s (move the file)",
 			 user_name, folder);
 	else
 		snprintf(why, sizeof(why),

@@ -539,8 +539,8 @@ static int open_control(struct daemon *daemon)
 		log_debug("%s: no control socket: %s", path, strerror(-error));
 		error = 0;
 	} else if (error) {
-		log_error("%s: no control socket: %s (set --runtime-dir to a folder that weftd can "
-			  "write to%s)",
+		log_error("%s: no control socket: %s (set --runtime-dir to a directory that weftd "
+			  "can write to%s)",
 			  path, strerror(-error),
 			  error == -ENAMETOOLONG ? ", of at most 94 bytes" : "");
 	}
@@ -567,15 +567,15 @@ static int open_readonly_control(struct daemon *daemon)
 			  who);
 	} else if (error == -EOPNOTSUPP) {
 		log_error("readonly_socket: %s: the file system has no access lists (set * for all "
-			  "users, or set --runtime-dir to a folder on another file system)",
+			  "users, or set --runtime-dir to a directory on another file system)",
 			  path);
 	} else if (error == -EINVAL) {
 		log_error("readonly_socket: %s: weftd cannot give it to group \"%s\" from a user "
 			  "namespace without that group (systemd: PrivateUsers=no)",
 			  path, who);
 	} else if (error) {
-		log_error("%s: no read-only control socket: %s (set --runtime-dir to a folder that "
-			  "weftd can write to%s)",
+		log_error("%s: no read-only control socket: %s (set --runtime-dir to a directory "
+			  "that weftd can write to%s)",
 			  path, strerror(-error),
 			  error == -ENAMETOOLONG ? ", here of at most 91 bytes" : "");
 	}

@@ -219,7 +219,7 @@ static void add_problems(const struct manager *manager, json_t *status)
 			problems,
 			json_sprintf(
 				"store %s degraded: %s; new registrations are lost if weftd ends "
-				"(make room, or set --state-dir to a folder on another disk)",
+				"(make room, or set --state-dir to a directory on another disk)",
 				json_string_value(json_object_get(store, "path")), reason));
 	json_object_set_new(anomalies, "store_degraded", json_integer(reason != NULL));
 	json_object_set_new(anomalies, "partitions_frozen",

@@ -97,7 +97,7 @@ state_folders() {
 	mkdir -p state.garbage state.folder/weft.db && head -c 5000 /dev/urandom >state.garbage/weft.db || return 1
 	goes_on 'weft.db degraded: Not a directory; .*--state-dir' --state-dir "$work/file" || return 1
 	goes_on 'weft.db degraded: not a regular file; .*--state-dir' --state-dir "$work/state.folder" || return 1
-	goes_on 'cannot create its folder: No such file or directory; .*--state-dir' --state-dir "$work/none/state" || return 1
+	goes_on 'cannot create its directory: No such file or directory; .*--state-dir' --state-dir "$work/none/state" || return 1
 	goes_on 'weft.db is damaged \(file is not a database\): kept as .*damaged-1, and rewritten with the 0 readable records' \
 		--state-dir "$work/state.garbage" || return 1
 	cmp -s <(head -c 5000 state.garbage/weft.db.damaged-1) state.garbage/weft.db.damaged-1 || because "the damaged file is not kept"
@@ -119,7 +119,7 @@ nobodys_rights() {
 		echo 'lmc = 0;' >barred/a.conf && install -m 600 barred/a.conf secret.conf || return 1
 	conf=$work/secret.conf as_nobody refuses 1 'secret.conf: permission denied: user nobody cannot read it .chgrp nogroup it and chmod 640' ||
 		return 1
-	conf=$work/barred/a.conf as_nobody refuses 1 "cannot enter folder $work/barred .move the file" || return 1
+	conf=$work/barred/a.conf as_nobody refuses 1 "cannot enter directory $work/barred .move the file" || return 1
 	as_nobody refuses 1 'root.run/control.sock: no control socket: Permission denied .set --runtime-dir' \
 		--runtime-dir "$work/root.run" || return 1
 	as_nobody goes_on 'root.state/weft.db degraded: Permission denied; .*--state-dir' --state-dir "$work/root.state" || return 1

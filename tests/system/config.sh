@@ -115,7 +115,7 @@ tells_rights() {
 	! matches weft checked.txt || because "it warns: $(cat checked.txt)" || return 1
 	checked 0 "^weftd: warning: as the user weft .*: node_name_map_name: $work/names: permission denied: .* .chgrp weft it and chmod 640" \
 		as_root -o "node_name_map_name=\"$work/names\"" || return 1
-	checked 0 "warning: .*barred/names: permission denied: user weft cannot enter folder $work/barred " \
+	checked 0 "warning: .*barred/names: permission denied: user weft cannot enter directory $work/barred " \
 		as_root -o "node_name_map_name=\"$work/barred/names\"" || return 1
 	checked 0 "warning: .*: partition_config_file: $work/names: permission denied" \
 		as_root -o "partition_config_file=\"$work/names\"" || return 1

@@ -111,7 +111,7 @@ service_may_read() {
 
 written_over_is_nothing() {
 	import some && because "it overwrites existing files" && return 1
-	matches 'some.out/weftd.conf: exists already; choose another folder with --to' some.txt ||
+	matches 'some.out/weftd.conf: exists already; choose another directory with --to' some.txt ||
 		because "it says: $(cat some.txt)"
 }
 

@@ -101,7 +101,7 @@ static void test_folder(void)
 	CU_ASSERT_FATAL(!seteuid(SOMEBODY));
 	CU_ASSERT_EQUAL(read_it(name, text, &size, why), -EACCES);
 	CU_ASSERT_FATAL(!seteuid(0) && !rmdir(folder));
-	snprintf(name, sizeof(name), "the folder %s may not be passed", folder);
+	snprintf(name, sizeof(name), "the directory %s may not be passed", folder);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, name));
 	CU_ASSERT_PTR_NULL(strstr(why, "chown"));
 }

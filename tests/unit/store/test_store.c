@@ -619,7 +619,7 @@ static void test_no_folder(void)
 	store_free(store);
 	unit_capture_end(&capture, text, sizeof(text));
 	CU_ASSERT_PTR_NOT_NULL(
-		strstr(text, "/proc/weft/weft.db degraded: cannot create its folder"));
+		strstr(text, "/proc/weft/weft.db degraded: cannot create its directory"));
 	registry_free(registry);
 	loop_free(loop);
 }

@@ -8,11 +8,11 @@
  * because the device may only be slow. It ends early when something new is requested. A targeted
  * pass does not wait for such a probe at all.
  *
- * The same holds for a known agent that becomes silent in a light or targeted pass. Its requests
- * may take seconds to time out, and the reported changes must not wait so long. When there is
- * nothing else to wait for, and a change was found or something new was requested, the pass ends.
- * The switch counts as silent, and light passes probe it. Its neighbours report the same link
- * changes, and a targeted pass reads them at once.
+ * The same holds for a known agent that stops answering in a light or targeted pass (a mute agent).
+ * Its requests may take seconds to time out, and the reported changes must not wait so long. When
+ * there is nothing else to wait for, and a change was found or something new was requested, the
+ * pass ends. The switch counts as silent, and light passes probe it. Its neighbours report the same
+ * link changes, and a targeted pass reads them at once.
  */
 #include "sm/discovery/parts.h"
 

@@ -167,10 +167,13 @@ const struct ctl_command ctl_commands[] = {
 		       {.member = "force", .optional = true, .option = true, .flag = true}},
 	 .print = print_port_change,
 	 .summary = "Take down the link of a switch's port until `port enable`.",
-	 .details = "The command waits for the sweep that writes this. The port stays disabled "
-		    "after a restart of weftd or of the switch; `status` lists such ports. Ports "
-		    "of adapters are refused, because a request to enable them could not reach the "
-		    "adapter. If the link is the only way to the switch, `--force` is necessary."},
+	 .details = "The command waits for the sweep that takes the link down. The next sweep "
+		    "routes around the link. Until then, packets that are routed over it are lost, "
+		    "and `route check` may report pairs that are not reached.\n"
+		    "The port stays disabled after a restart of weftd or of the switch; `status` "
+		    "lists such ports. Ports of adapters are refused, because a request to enable "
+		    "them could not reach the adapter. If the link is the only way to the switch, "
+		    "`--force` is necessary."},
 	{.words = "port enable",
 	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
 	 .print = print_port_change,
@@ -566,8 +569,8 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = keys_import_perform,
 	 .print = print_imported,
 	 .summary = "Read the M_Keys of ports from the file guid2mkey of OpenSM.",
-	 .details = "Use it before this manager takes over from OpenSM. weftd tries these keys at "
-		    "ports whose key is not known."},
+	 .details = "Use it, and then `sweep`, if ports do not answer after this manager has taken "
+		    "over from OpenSM. weftd tries these keys at ports whose key is not known."},
 
 	{.words = "ha status",
 	 .section = "High availability",

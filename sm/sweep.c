@@ -157,13 +157,15 @@ static void tell_contested(struct sm *sm)
 		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
 }
 
-/* A manager out of reach may have been MASTER there. Its writes show by its MasterSMLID, but not
- * if all managers use the same sm_lid. */
+/* A manager out of reach may have been MASTER there. It may have cleared PortStateChange, which
+ * leaves no sign in a light sweep. Its writes show by its MasterSMLID, but not if all managers use
+ * the same sm_lid. */
 static void doubt_newcomer(struct sm *sm)
 {
-	if (!sm->options.sm_lid || !peers_met_another(sm->peers))
+	if (!peers_met_another(sm->peers))
 		return;
-	fabric_forget_tables(sm->fabric);
+	if (sm->options.sm_lid)
+		fabric_forget_tables(sm->fabric);
 	if (sm->sweep.now.kind != DISCOVER_HEAVY)
 		trigger_heavy(&sm->trigger, "a new manager may have been MASTER");
 }

@@ -495,6 +495,7 @@ const struct known_seed sim_known_seeds[] = {
 	 "a port that had led to two hosts, and another host in each snapshot"},
 	{"tenants-other", 25000239, "a table empty after a reset, then written by another MASTER"},
 	{"tenants-other", 40000030, "a Set() repeated along a cable that had been moved since"},
+	{"tenants-other", 43001005, "a PortStateChange that a MASTER out of reach had cleared"},
 	{"stop-at-changed-routes", 3, "a sweep that wrote on after another switch answered"},
 	{"stop-at-changed-routes", 44,
 	 "Sets sent from a queue of the window after the sweep had stopped"},

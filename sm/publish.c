@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Publishes the view from which the SA and the performance manager answer: at the end of each
- * sweep, after a readback, and between sweeps when P_Keys were written. So the SA soon stops using
+ * Publishes the view from which the SA and the performance manager answer: in a sweep before
+ * devices are written, and after it if something changed, after a readback, and between sweeps when
+ * P_Keys were written. So the SA soon stops using
  * P_Keys that ports no longer have. Loop thread only.
  */
 #include <stdlib.h>

@@ -8,8 +8,18 @@
  */
 #include "fabric/lid_parts.h"
 
+static bool another_holds_sm_lid(const struct lid_work *work, const struct port *own)
+{
+	for (size_t i = 0; i < work->count; i++)
+		if (work->ports[i] != own && port_info(work->ports[i])->lid &&
+		    lid_is_sm_lid(work, port_info(work->ports[i])->lid))
+			return true;
+	return false;
+}
+
 /* Another port may own it: a port to which it was assigned before, or that holds it without having
- * been MASTER, because our own port shows another MasterSMLID. */
+ * been MASTER, because our own port shows another MasterSMLID. If our own port holds it, too, it
+ * keeps it, because its LID is kept first: the next sweep would take it in any case. */
 static const char *sm_lid_refusal(const struct lid_work *work, const struct port *own)
 {
 	unsigned end = work->sm_lid + (1u << work->lmc);
@@ -23,12 +33,9 @@ static const char *sm_lid_refusal(const struct lid_work *work, const struct port
 	for (unsigned lid = work->sm_lid; lid < end; lid++)
 		if (work->fabric->lids[lid] && work->fabric->lids[lid] != own)
 			return "another port has it";
-	for (size_t i = 0; i < work->count; i++)
-		if (work->ports[i] != own && port_info(work->ports[i])->lid &&
-		    lid_is_sm_lid(work, port_info(work->ports[i])->lid) &&
-		    port_info(own)->master_sm_lid != work->sm_lid)
-			return "another port holds it, which is not the port of the previous "
-			       "MASTER";
+	if (port_info(own)->lid != work->sm_lid && port_info(own)->master_sm_lid != work->sm_lid &&
+	    another_holds_sm_lid(work, own))
+		return "another port holds it, which is not the port of the previous MASTER";
 	return NULL;
 }
 

@@ -482,6 +482,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 501117, "a manager that started while its switch was cut off for a moment"},
 	{"failover", 700755, "tables of another MASTER with the same sm_lid"},
 	{"failover", 720159, "tables from before another MASTER, written without a read"},
+	{"failover", 45001512, "an sm_lid that the manager and another port held"},
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
 	{"swaps-other", 10000042,
 	 "the MTU of an ACTIVE link, by a Set() that a moved cable led to a host"},

@@ -634,6 +634,49 @@ static void test_sm_lid_moves(void)
 	net_free(net);
 }
 
+/* Our port and another port hold the LID, and our port shows the MasterSMLID of another manager.
+ * Our port keeps the LID in any case. So it is the LID of the MASTER at once, and not only in the
+ * next sweep. */
+static void test_sm_lid_of_both(void)
+{
+	enum { SM_LID = 500, ANOTHER = 8 };
+	struct registry *registry = registry_new();
+	struct net *net = net_of("single:hosts=4");
+	struct lid_report report;
+	struct port_info info;
+	struct model model;
+	struct port *both[2];
+	lid_t kept;
+
+	model_init(&model);
+	model.fabric->registry = registry;
+	model_fill(&model, net, 0, 1, 0, 1);
+	both[0] = model.fabric->sm_port;
+	both[1] = model_port(&model, net, 1, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		info = *port_info(both[i]);
+		info.lid = SM_LID;
+		info.master_sm_lid = ANOTHER;
+		port_set_info(model.fabric, both[i], &info);
+	}
+	assign_with(&model, 0, SM_LID, &report);
+	CU_ASSERT_PTR_NULL(report.sm_lid_why);
+	CU_ASSERT_EQUAL(faults(&model, net, 0, LID_UNICAST_MAX), 0);
+	CU_ASSERT_EQUAL(both[0]->lid, SM_LID);
+	CU_ASSERT_NOT_EQUAL(both[1]->lid, SM_LID);
+	kept = model.fabric->sm_kept_lid;
+	CU_ASSERT(kept && kept != SM_LID);
+	info = *port_info(both[1]);
+	info.lid = both[1]->lid;
+	port_set_info(model.fabric, both[1], &info);
+	assign_with(&model, 0, SM_LID, &report);
+	CU_ASSERT_PTR_NULL(report.sm_lid_why);
+	CU_ASSERT_EQUAL(model.fabric->sm_kept_lid, kept);
+	model_done(&model);
+	net_free(net);
+	registry_free(registry);
+}
+
 /* If sm_lid cannot be used, the port has a LID of its own, and the report has the reason. */
 static void test_no_sm_lid(void)
 {
@@ -784,6 +827,7 @@ int main(void)
 		{"LMC of enhanced ports 0", test_lmc_esp0},
 		{"the LID of the MASTER", test_sm_lid},
 		{"it moves", test_sm_lid_moves},
+		{"another port holds it, too", test_sm_lid_of_both},
 		{"it cannot be", test_no_sm_lid},
 		CU_TEST_INFO_NULL,
 	};

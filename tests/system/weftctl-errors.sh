@@ -100,9 +100,14 @@ fake() {
 	wait_for 10 test -S fake.sock
 }
 
+# The server may also have ended by itself.
+stop_fake() {
+	stop fake || [ -z "${pids[fake]:-}" ]
+}
+
 # answered STATUS PATTERN REPLY ARGUMENT...: as says, from a server with this reply.
 answered() {
-	fake "$3" && says "$1" "$2" -s fake.sock "${@:4}" && stop fake
+	fake "$3" && says "$1" "$2" -s fake.sock "${@:4}" && stop_fake
 }
 
 strange_replies() {
@@ -128,7 +133,7 @@ strange_members() {
 			# shellcheck disable=SC2086 # words are meant
 			timeout 20 "$BUILD/weftctl" -s fake.sock $command >out.txt 2>&1
 			[ $? -le 1 ] || because "weftctl $command ends with $? after $reply" || return 1
-			stop fake
+			stop_fake || return 1
 		done
 	done
 }

@@ -85,8 +85,7 @@ ready_line() {
 brought_up() {
 	OSM_TMP_DIR=$work OSM_CACHE_DIR=$work "$weftsim" run -n host-0001 -- opensm -e -f "$work/osm.log" >osm.out 2>&1 &
 	pids[opensm]=$!
-	wait_for 30 all_reached || because "$(cat do.txt do.err)" || return 1
-	says 'ports=32 pairs=992 reached=992 unreached=0 loops=0' check
+	wait_for 30 says 'ports=32 pairs=992 reached=992 unreached=0 loops=0' check
 }
 
 files_live() {

@@ -194,7 +194,7 @@ enum {
 
 static unsigned met_at(const struct search *search, const struct port *port)
 {
-	if (port->peer || (port_state_of(port) < PORT_ARMED && !port_is_stale(port)))
+	if (port->peer || !order_may_send(port))
 		return 0;
 	return LEADS_OFF | (may_send_then(search, port) ? SENDS_OFF : 0);
 }

@@ -64,12 +64,17 @@ static bool is_known_cable(const struct port *port)
 	       !port->node->sw->links_changed && !(peer->node->sw && peer->node->sw->links_changed);
 }
 
+bool order_may_send(const struct port *port)
+{
+	return port_state_of(port) >= PORT_ARMED || port_is_stale(port) || port->node->silent;
+}
+
 /* The cable to another switch for this entry; NULL: the path ends here. */
 static struct port *port_onwards(struct node *node, uint8_t out)
 {
 	struct port *port = out && out <= node->num_ports ? &node->port[out] : NULL;
 
-	if (!port || (port_state_of(port) < PORT_ARMED && !port_is_stale(port)))
+	if (!port || !order_may_send(port))
 		return NULL;
 	if (is_known_cable(port) && !(port_of_switch(port->peer) && order_may_pass(port)))
 		return NULL;

@@ -275,5 +275,8 @@ bool order_comes_back(struct node *node, uint8_t out, lid_t lid);
 /* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read:
  * another manager has been MASTER since then, and the switch does not answer. */
 bool order_tops_unknown(const struct node *node);
+/* Whether a switch may send packets by a port: its link is up, or its state is unknown. The state
+ * is unknown at a silent switch, too, because a cable may have been moved to the port since. */
+bool order_may_send(const struct port *port);
 
 #endif

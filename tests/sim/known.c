@@ -2,7 +2,7 @@
 /*
  * Reads the MADs of each manager. A manager learns of a moved cable from any of these:
  * - a trap 128 of a switch that had one end of the cable;
- * - a NodeInfo that came through the cable;
+ * - a NodeInfo of the device that is at the other end now, on a route over the cable;
  * - a PortInfo of an end in INIT or DOWN that this manager last saw in a higher state;
  * - a PortStateChange at an end where this manager last saw it clear.
  *
@@ -285,6 +285,17 @@ static bool has_lid(const struct device *device, lid_t lid)
 	return device && device_is_switch(device) && lid && device->port[0].info.lid == lid;
 }
 
+/* Whether a NodeInfo is that of the device to which its route leads now. An answer to a Get() from
+ * before the move is not. */
+static bool is_of_present_device(const struct sight *sight)
+{
+	const struct device_port *end = sight->last->peer;
+	struct node_info info;
+
+	attr_decode(&node_info_format, sight->data, &info);
+	return info.node_guid == end->device->node_guid && info.local_port_num == end->num;
+}
+
 static bool shows(const struct sight *sight, const struct moved *moved)
 {
 	const struct device_port *port = moved->port;
@@ -292,7 +303,8 @@ static bool shows(const struct sight *sight, const struct moved *moved)
 	if (sight->lid)
 		return has_lid(port->device, sight->lid) || has_lid(moved->before, sight->lid);
 	if (sight->header.attr_id == ATTR_NODE_INFO)
-		return sight->last && (sight->last == port || sight->last->peer == port);
+		return sight->last && (sight->last == port || sight->last->peer == port) &&
+		       is_of_present_device(sight);
 	return sight->fell_back &&
 	       (sight->port == port ||
 		(sight->header.attr_id == ATTR_SWITCH_INFO && sight->device == port->device));

@@ -27,6 +27,14 @@ static bool cable_is_doubtful(const struct discover *discover, const struct port
 	return port->discovery.seen_once && port->discovery.link_pass == discover->unsound_pass;
 }
 
+/* Whether a probe through the port met no other device. In a pass that requests a heavy pass, the
+ * answer of another device may have come over a moved cable on the route to the port. */
+static bool met_no_other(const struct discover *discover, const struct port *port)
+{
+	return port->discovery.far_end == FAR_END_SILENT ||
+	       (port->discovery.far_end == FAR_END_DUPLICATE && discover->report.want_heavy);
+}
+
 /* Whether a cable was not seen only because the agent at one end is silent. Its switch still
  * forwards, and the links are up. PortStateChange at the other end is no sign of a loss if our own
  * Set(ARMED) caused it. */
@@ -42,7 +50,7 @@ static bool cable_is_kept(const struct discover *discover, const struct port *po
 
 		silent |= end_is;
 		if (ends[i]->discovery.link == LINK_LOST || port_state_of(ends[i]) < PORT_ARMED ||
-		    (!end_is && ends[i]->discovery.far_end != FAR_END_SILENT))
+		    (!end_is && !met_no_other(discover, ends[i])))
 			return false; /* the link was lost, or the agent did answer */
 	}
 	return silent;
@@ -110,9 +118,9 @@ static unsigned build_tree(void *arg, size_t *at)
 	return fabric_tree_step(discover->fabric, at);
 }
 
-/* If a partial pass requests a heavy pass, only the heavy pass decides which nodes are lost.
- * Otherwise, when a cable of the manager's own switch is moved, weftd would drop the whole fabric
- * with the tables of silent switches. */
+/* If a pass requests a heavy pass, only the heavy pass decides which nodes are lost. Otherwise,
+ * when a cable is moved during the pass, weftd would drop silent switches, with their tables, to
+ * which the routes were lost. */
 static unsigned find_lost(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -123,8 +131,7 @@ static unsigned find_lost(void *arg, size_t *at)
 		discover->lost = mem_array(roster->num_nodes, sizeof(*discover->lost));
 		discover->num_lost = 0;
 	}
-	if (*at == roster->num_nodes ||
-	    (discover->kind != DISCOVER_HEAVY && discover->report.want_heavy))
+	if (*at == roster->num_nodes || discover->report.want_heavy)
 		return 0;
 	if (!fabric_reaches(discover->fabric, roster->nodes[*at]))
 		discover->lost[discover->num_lost++] = roster->nodes[*at];

@@ -122,7 +122,7 @@ static bool joins(const struct device_port *port, lid_t mlid)
 }
 
 /* Whether one end of a cable sends, and the sender of set could know everything that makes it send.
- * A switch that has not answered may hold any entries: see comes_back_beyond(). */
+ * A switch whose table is unread may hold any entries: see comes_back_beyond(). */
 static bool is_known_to_send(struct forest *forest, const struct device_port *port, lid_t mlid,
 			     const struct origin *set)
 {
@@ -132,7 +132,7 @@ static bool is_known_to_send(struct forest *forest, const struct device_port *po
 	size_t block = (size_t)(mlid - LID_MULTICAST_MIN) / MFT_BLOCK_LIDS;
 
 	return sends_by(port, mlid) && !known_is_hidden(known, set, port) &&
-	       !known_is_unheard(known, set, port->device) &&
+	       !known_is_unread(known, set, port->device) &&
 	       !known_is_misled(known, set, port->device) &&
 	       !known_is_unforeseen(known, set,
 				    &seen->cell_by[block][port->num / MFT_POSITION_PORTS]) &&
@@ -168,18 +168,18 @@ static void search_note(struct search *search, const struct device *device,
 	search->list[search->count++] = device;
 }
 
-static bool is_unheard(const struct forest *forest, const struct device *device,
-		       const struct origin *set)
+static bool is_unread(const struct forest *forest, const struct device *device,
+		      const struct origin *set)
 {
-	return set && known_is_unheard(forest->known, set, device);
+	return set && known_is_unread(forest->known, set, device);
 }
 
-/* Follows cables from the far end of this port, without its own cable, and not to switches that
- * have not answered. */
+/* Follows cables from the far end of this port, without its own cable, and not to switches whose
+ * tables are unread. */
 static void flood(struct forest *forest, const struct device_port *without, lid_t mlid,
 		  const struct origin *set, struct search *search)
 {
-	if (!is_unheard(forest, without->peer->device, set))
+	if (!is_unread(forest, without->peer->device, set))
 		search_note(search, without->peer->device, without);
 	for (size_t head = 0; head < search->count; head++) {
 		const struct device *at = search->list[head];
@@ -188,13 +188,13 @@ static void flood(struct forest *forest, const struct device_port *without, lid_
 			const struct device_port *port = &at->port[p];
 
 			if (port != without->peer && joins_for(forest, port, mlid, set) &&
-			    !is_unheard(forest, port->peer->device, set))
+			    !is_unread(forest, port->peer->device, set))
 				search_note(search, port->peer->device, port);
 		}
 	}
 }
 
-/* Whether a cable into switches that have not answered leads on, over other such switches, to a
+/* Whether a cable into switches with unread tables leads on, over other such switches, to a
  * switch that the search has reached. These switches may forward any packet that they receive. But
  * a packet returns through them only if one side is known to send to them. */
 static bool comes_back_beyond(struct forest *forest, const struct device_port *into, lid_t mlid,
@@ -214,7 +214,7 @@ static bool comes_back_beyond(struct forest *forest, const struct device_port *i
 
 			if (out == into->peer || !joins(out, mlid))
 				continue;
-			if (is_unheard(forest, out->peer->device, set))
+			if (is_unread(forest, out->peer->device, set))
 				search_note(&silent, out->peer->device, out);
 			found = map_get(&goal->seen, out->peer->device->node_guid) &&
 				(gets || is_known_to_send(forest, out->peer, mlid, set));
@@ -239,7 +239,7 @@ static bool find_beyond(struct forest *forest, const struct device_port *without
 
 	map_init(&back.seen);
 	flood(forest, without->peer, mlid, set, &back);
-	found = is_unheard(forest, without->peer->device, set) &&
+	found = is_unread(forest, without->peer->device, set) &&
 		comes_back_beyond(forest, without, mlid, set, &back, text, size);
 	for (size_t i = 0; i < search->count; i++) {
 		const struct device *at = search->list[i];
@@ -247,7 +247,7 @@ static bool find_beyond(struct forest *forest, const struct device_port *without
 		for (unsigned p = 1; p <= at->num_ports && !found; p++) {
 			const struct device_port *port = &at->port[p];
 
-			found = joins(port, mlid) && is_unheard(forest, port->peer->device, set) &&
+			found = joins(port, mlid) && is_unread(forest, port->peer->device, set) &&
 				comes_back_beyond(forest, port, mlid, set, &back, text, size);
 		}
 	}
@@ -321,7 +321,7 @@ static void judge(const struct device_port *port, lid_t mlid, struct tally *tall
 static bool begins_to_count(const struct device_port *port, lid_t mlid, const struct tally *tally)
 {
 	return !sends_by(port->peer, mlid) ||
-	       is_unheard(tally->forest, port->peer->device, tally->set);
+	       is_unread(tally->forest, port->peer->device, tally->set);
 }
 
 static void mlid_was_set(struct last_seen *seen, const struct device *device, unsigned position,

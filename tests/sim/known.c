@@ -42,7 +42,7 @@ struct misled { /* about a device: another device answered requests that were me
 	const struct device_port *by[MANAGERS_MAX]; /* a moved cable on the route; NULL: none */
 };
 
-struct heard { /* a device: when it first answered after the MASTER began to read the fabric */
+struct table { /* of a device: when the MASTER first read or wrote its multicast table */
 	const struct device *device;
 	uint64_t us[MANAGERS_MAX];
 };
@@ -56,7 +56,7 @@ struct known {
 	struct map moved;  /* by port */
 	struct map seen;   /* by port */
 	struct map misled; /* by device */
-	struct map heard;  /* by device */
+	struct map tables; /* by device */
 	struct map sent;   /* by set_key() */
 	const struct device *at[MANAGERS_MAX];
 	uint64_t reads_us[MANAGERS_MAX];  /* when it last began to read the whole fabric */
@@ -70,7 +70,7 @@ struct known *known_new(void)
 	map_init(&known->moved);
 	map_init(&known->seen);
 	map_init(&known->misled);
-	map_init(&known->heard);
+	map_init(&known->tables);
 	map_init(&known->sent);
 	return known;
 }
@@ -92,7 +92,7 @@ void known_free(struct known *known)
 	map_free(&known->moved);
 	map_free(&known->seen);
 	map_free(&known->misled);
-	map_free(&known->heard);
+	map_free(&known->tables);
 	map_free(&known->sent);
 	free(known);
 }
@@ -126,13 +126,13 @@ static uint64_t set_key(const uint8_t *mad)
 	return key;
 }
 
-/* A manager that begins to read the fabric forgets devices that no cable reaches then. When they
- * return, they count as unread until they answer. */
+/* A manager that begins to read the fabric, or that finds a link down, forgets devices that no
+ * cable reaches then. When they return, their tables count as unread. */
 static void forget_beyond_reach(struct known *known, unsigned manager)
 {
 	const struct device **reached = mem_array(DEVICES_MAX, sizeof(*reached));
 	struct map found;
-	struct heard *heard;
+	struct table *table;
 	size_t count = 0, position = 0;
 
 	map_init(&found);
@@ -149,9 +149,9 @@ static void forget_beyond_reach(struct known *known, unsigned manager)
 			reached[count++] = port->peer->device;
 		}
 	}
-	while ((heard = map_next(&known->heard, &position))) {
-		if (!map_get(&found, (uintptr_t)heard->device))
-			heard->us[manager] = 0;
+	while ((table = map_next(&known->tables, &position))) {
+		if (!map_get(&found, (uintptr_t)table->device))
+			table->us[manager] = 0;
 	}
 	map_done(&found);
 	free(reached);
@@ -345,6 +345,8 @@ static void compare(struct known *known, struct sight *sight)
 		 * answer to a Get() that was sent before the Set(). */
 		sight->fell_back = info.port_state < seen->state[sight->manager] &&
 				   info.port_state <= PORT_INIT;
+		if (sight->fell_back && info.port_state == PORT_DOWN)
+			forget_beyond_reach(known, sight->manager);
 		seen->state[sight->manager] = info.port_state;
 	}
 }
@@ -398,25 +400,25 @@ bool known_is_misled(const struct known *known, const struct origin *set,
 	return by && known_is_hidden(known, set, by);
 }
 
-static void hear(struct known *known, unsigned manager, const struct device *device,
-		 uint64_t now_us)
+static void note_read(struct known *known, unsigned manager, const struct device *device,
+		      uint64_t now_us)
 {
-	struct heard *heard = map_get(&known->heard, (uintptr_t)device);
+	struct table *table = map_get(&known->tables, (uintptr_t)device);
 
-	if (!heard) {
-		heard = mem_zalloc(sizeof(*heard));
-		heard->device = device;
-		map_put(&known->heard, (uintptr_t)device, heard);
+	if (!table) {
+		table = mem_zalloc(sizeof(*table));
+		table->device = device;
+		map_put(&known->tables, (uintptr_t)device, table);
 	}
-	if (!known->master_us[manager] || heard->us[manager] < known->master_us[manager])
-		heard->us[manager] = now_us;
+	if (!known->master_us[manager] || table->us[manager] < known->master_us[manager])
+		table->us[manager] = now_us;
 }
 
-bool known_is_unheard(const struct known *known, const struct origin *set,
-		      const struct device *device)
+bool known_is_unread(const struct known *known, const struct origin *set,
+		     const struct device *device)
 {
-	const struct heard *heard = map_get(&known->heard, (uintptr_t)device);
-	uint64_t us = heard ? heard->us[set->manager] : 0;
+	const struct table *table = map_get(&known->tables, (uintptr_t)device);
+	uint64_t us = table ? table->us[set->manager] : 0;
 
 	return set->manager && (us < known->master_us[set->manager] || us > set->sent_us);
 }
@@ -455,8 +457,9 @@ void known_receives(struct known *known, unsigned manager, const uint8_t *mad, u
 	if (!look(known, mad, &sight))
 		return;
 	if (sight.device) {
-		hear(known, manager, sight.device, now_us);
 		compare(known, &sight);
+		if (sight.header.attr_id == ATTR_MULTICAST_FORWARDING_TABLE)
+			note_read(known, manager, sight.device, now_us);
 	}
 	while ((moved = map_next(&known->moved, &position))) {
 		if (!moved->shown_us[manager] && shows(&sight, moved))

@@ -143,6 +143,16 @@ void discover_give_agent(struct discover *discover, struct port *port, guid_t po
 		fabric_add_agent(discover->fabric, port, port_guid);
 }
 
+/* Whether a port that leads to this port now has led to another device in this pass. */
+static bool led_elsewhere(const struct discover *discover, const struct port *port,
+			  const struct port *to)
+{
+	if (port->peer)
+		return port->peer != to;
+	return port->discovery.cut_pass == discover->pass &&
+	       port->discovery.cut_guid != to->node->guid;
+}
+
 void discover_arrived(struct discover *discover, struct port *from, const struct node_info *info,
 		      bool second_look)
 {
@@ -188,8 +198,9 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	if (!port_agent(arrival)->target.answered)
 		port_agent(arrival)->target.patience_ms = from->discovery.patience_ms;
 	if (node->type == NODE_SWITCH &&
-	    ((arrival->peer && arrival->peer != from) || (from->peer && from->peer != arrival))) {
-		/* Requests on a route over the moved cable were lost. */
+	    (led_elsewhere(discover, arrival, from) || led_elsewhere(discover, from, arrival))) {
+		/* Requests on a route over the moved cable were lost, or another device answered
+		 * them. */
 		discover->report.recabled = true;
 		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}

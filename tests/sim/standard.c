@@ -487,6 +487,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 700755, "tables of another MASTER with the same sm_lid"},
 	{"failover", 720159, "tables from before another MASTER, written without a read"},
 	{"failover", 45001512, "an sm_lid that the manager and another port held"},
+	{"swaps-tree", 47001669,
+	 "a port state that another switch answered, over a cable moved since the last sweep"},
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
 	{"swaps-other", 10000042,
 	 "the MTU of an ACTIVE link, by a Set() that a moved cable led to a host"},

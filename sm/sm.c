@@ -90,11 +90,11 @@ static void managers_noticed(void *ctx, bool astray, const char *reason)
 	/* A MASTER waits until other MASTERs decide, and only a heavy sweep shows where their ports
 	 * are now. Any host can send such control packets, so heavy sweeps are limited as for
 	 * unknown managers. */
-	if (peers_role(sm->peers) == SM_MASTER &&
-	    !(astray && rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))))
-		trigger_light(&sm->trigger, reason);
-	else
+	if (peers_role(sm->peers) != SM_MASTER)
 		trigger_heavy(&sm->trigger, reason);
+	else if (!astray || !trigger_heavy_paced(&sm->trigger, &sm->stranger_rate,
+						 loop_now_us(sm->loop), reason))
+		trigger_light(&sm->trigger, reason);
 }
 
 /* Between two sweeps: the next sweep tries again. */

@@ -90,9 +90,9 @@ static bool smp_sender_is_stranger(struct sm *sm, const struct smp_rx_request *r
 static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 {
 	sm->counts.sm_info_gets++;
-	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, request) &&
-	    rate_allows(&sm->stranger_rate, loop_now_us(sm->loop)))
-		trigger_heavy(&sm->trigger, "a request from a manager at an unknown place");
+	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, request))
+		trigger_heavy_paced(&sm->trigger, &sm->stranger_rate, loop_now_us(sm->loop),
+				    "a request from a manager at an unknown place");
 	answer_sm_info(sm, request, STATUS_OK);
 }
 

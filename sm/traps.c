@@ -102,12 +102,12 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 
 	if (trap->sender) {
 		trap_pace_look(&sm->trap_pace, trap->sender, what, trap->notice.trap_number);
-	} else if (rate_allows(&sm->stranger_rate, loop_now_us(sm->loop))) {
-		snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
-			 trap->request->from->lid);
-		trigger_heavy(&sm->trigger, reason);
-		discover_hurry(sm->discover);
+		return;
 	}
+	snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
+		 trap->request->from->lid);
+	if (trigger_heavy_paced(&sm->trigger, &sm->stranger_rate, loop_now_us(sm->loop), reason))
+		discover_hurry(sm->discover);
 }
 
 static void trap_link_state(struct sm *sm, const struct trap *trap)

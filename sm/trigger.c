@@ -43,6 +43,17 @@ void trigger_heavy(struct trigger *trigger, const char *reason)
 	trigger_request(trigger, DISCOVER_HEAVY, reason);
 }
 
+bool trigger_heavy_paced(struct trigger *trigger, struct rate *rate, uint64_t now_us,
+			 const char *reason)
+{
+	bool merges = trigger->wanted && trigger->kind == DISCOVER_HEAVY;
+
+	if (!merges && !rate_allows(rate, now_us))
+		return false;
+	trigger_heavy(trigger, reason);
+	return true;
+}
+
 static void add_target(struct trigger *trigger, guid_t guid, uint8_t what, const char *reason)
 {
 	unsigned i = 0;

@@ -11,6 +11,7 @@
 
 #include "include/iba.h"
 #include "lib/loop.h"
+#include "lib/rate.h"
 
 enum discover_kind { DISCOVER_TARGETED, DISCOVER_LIGHT, DISCOVER_HEAVY };
 
@@ -52,6 +53,11 @@ void trigger_done(struct trigger *trigger);
 void trigger_light(struct trigger *trigger, const char *reason);
 /* Requests a heavy sweep, which reads everything. */
 void trigger_heavy(struct trigger *trigger, const char *reason);
+/* The same, no more often than rate allows at now_us (microseconds of the loop's clock). A request
+ * that a heavy sweep already fulfils that has not begun takes nothing from the rate. False: not
+ * requested. */
+bool trigger_heavy_paced(struct trigger *trigger, struct rate *rate, uint64_t now_us,
+			 const char *reason);
 /* Requests a sweep that reads this node. */
 void trigger_node(struct trigger *trigger, guid_t guid, const char *reason);
 /* Requests a sweep that reads this end port; what: LOOK_PORT, LOOK_DESCRIPTION or both. */

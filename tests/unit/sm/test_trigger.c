@@ -70,6 +70,28 @@ static void test_first_acts_others_wait(void)
 	end();
 }
 
+/* A request that merges into a wanted heavy sweep takes no turn of the rate, so the turn is left
+ * for a later request. */
+static void test_paced(void)
+{
+	struct rate rate = {.burst = 2, .interval_us = 1000000};
+
+	begin();
+	trigger_light(&trigger, "interval");
+	CU_ASSERT_TRUE(trigger_heavy_paced(&trigger, &rate, 1, "first"));
+	for (unsigned i = 0; i < 5; i++)
+		CU_ASSERT_TRUE(trigger_heavy_paced(&trigger, &rate, 2, "merged"));
+	run();
+	CU_ASSERT_EQUAL(taken.kind, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL(taken.merged, 6);
+	CU_ASSERT_TRUE(trigger_heavy_paced(&trigger, &rate, 3, "second"));
+	trigger_release(&trigger);
+	run();
+	CU_ASSERT_FALSE(trigger_heavy_paced(&trigger, &rate, 4, "third"));
+	CU_ASSERT_FALSE(trigger.wanted);
+	end();
+}
+
 static void test_nodes_are_joined(void)
 {
 	begin();
@@ -165,6 +187,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"the first acts, others wait", test_first_acts_others_wait},
+		{"heavy sweeps at a rate", test_paced},
 		{"nodes are joined", test_nodes_are_joined},
 		{"a light sweep takes names along", test_light_takes_names_along},
 		{"many nodes make it light", test_many_nodes_make_it_light},

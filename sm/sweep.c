@@ -158,14 +158,13 @@ static void tell_contested(struct sm *sm)
 }
 
 /* A manager out of reach may have been MASTER there. It may have cleared PortStateChange, which
- * leaves no sign in a light sweep. Its writes show by its MasterSMLID, but not if all managers use
- * the same sm_lid. */
+ * leaves no sign in a light sweep. Its last writes may have reached switches after this manager had
+ * read them, without another MasterSMLID at any port. */
 static void doubt_newcomer(struct sm *sm)
 {
 	if (!peers_met_another(sm->peers))
 		return;
-	if (sm->options.sm_lid)
-		fabric_forget_tables(sm->fabric);
+	fabric_forget_tables(sm->fabric);
 	if (sm->sweep.now.kind != DISCOVER_HEAVY)
 		trigger_heavy(&sm->trigger, "a new manager may have been MASTER");
 }

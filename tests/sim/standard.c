@@ -496,6 +496,11 @@ const struct known_seed sim_known_seeds[] = {
 	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
 	{"swaps-other", 27000358,
 	 "a HANDOVER from a LID that another MASTER assigned since the last election"},
+	{"standard-other", 46003224,
+	 "a MASTER whose requests took all heavy sweeps that a manager at an unknown place may "
+	 "cause"},
+	{"tenants-other", 47003117,
+	 "multicast tables that a MASTER wrote just before the subnets merged"},
 	{"tenants-other", 720156,
 	 "the MulticastFDBTop of a silent switch, raised by another MASTER"},
 	{"tenants-other", 22000627,

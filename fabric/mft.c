@@ -64,7 +64,7 @@ void mft_forget(struct mft *mft, bool blank)
 	mft->touched = true;
 	for (size_t i = 0; i < mft_cells(mft); i++) {
 		if (mft->cells[i]) {
-			mft->cells[i]->known = mft->cells[i]->untold = false;
+			mft->cells[i]->known = false;
 			mft->cells[i]->unheard = 0;
 		}
 		mft_set_dirty(mft, i, true);

@@ -23,11 +23,10 @@ struct mft_cell {
 	uint16_t maybe[MFT_BLOCK_LIDS]; /* it sends to no other ports */
 	uint64_t set_us;		/* when its last Set() ended */
 	uint64_t waits_us;		/* since then a part of it may not be written; 0: none */
-	uint8_t unheard;		/* Gets without an answer since it was known */
+	uint8_t unheard;		/* Gets without an answer, or refused, since it was known */
 	bool known;			/* else have and maybe are invalid */
 	bool busy;			/* a Get or Set is under way */
 	bool unsure;			/* its last Set() had no answer */
-	bool untold;			/* it does not answer Gets: taken as empty */
 	bool cached; /* its content is from the cache: it is read before it is written */
 };
 

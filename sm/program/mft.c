@@ -79,7 +79,6 @@ static bool is_unread(const struct node *node, size_t index)
 	const struct mft *mft = node->sw->mft;
 
 	return !mft_is_known(mft, index) && !mft->blank &&
-	       !(mft->cells[index] && mft->cells[index]->untold) &&
 	       is_below_top(node, first_mlid(mft, index));
 }
 
@@ -375,27 +374,35 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 	mft_go_on(program, node);
 }
 
+/* It is read no more in this run. Until a Set() is acknowledged it counts as all ports. */
+static void overwrite_cell(struct program *program, struct node *node, size_t index,
+			   const char *why)
+{
+	struct mft_cell *cell = mft_cell(node->sw->mft, index);
+	struct log_subject subject = node_subject(node, NULL);
+
+	cell->unheard = ASKS_MAX;
+	cell->known = cell->cached = false;
+	mcast_be_careful(program->mcast, first_mlid(node->sw->mft, index));
+	log_limited(&program->limit, LOG_WARNING, &subject,
+		    "switch \"%s\": %s Get(MulticastForwardingTable): overwriting the block",
+		    node->facts->description, why);
+}
+
 /* The failure may concern this block or the whole switch. The other blocks do not wait for
  * it. */
 static void was_not_told(struct program *program, struct node *node, size_t index)
 {
 	struct mft *mft = node->sw->mft;
 	struct mft_cell *cell = mft_cell(mft, index);
-	struct log_subject subject = node_subject(node, NULL);
 
 	cell->unheard++;
 	if (++mft->unheard == SILENCE_MAX) {
 		mft_failed(program, node, "no answer to Get(MulticastForwardingTable)");
 		return;
 	}
-	if (mft_cell_is_silent(cell)) {
-		cell->known = cell->cached = false;
-		mcast_be_careful(program->mcast, first_mlid(mft, index));
-		log_limited(&program->limit, LOG_WARNING, &subject,
-			    "switch \"%s\": no answer to Get(MulticastForwardingTable): "
-			    "overwriting the block",
-			    node->facts->description);
-	}
+	if (mft_cell_is_silent(cell))
+		overwrite_cell(program, node, index, "no answer to");
 	mft_go_on(program, node);
 }
 
@@ -421,9 +428,8 @@ static void cell_was_read(void *owner, void *subject, const struct smp_request *
 		mft_failed(program, node, "busy at Get(MulticastForwardingTable)");
 		return;
 	}
-	if (answer->status) { /* the content stays unknown: it counts as empty */
-		mft_cell(mft, index)->untold = true;
-		mft_cell(mft, index)->cached = false;
+	if (answer->status) {
+		overwrite_cell(program, node, index, "refused");
 		mft_go_on(program, node);
 		return;
 	}

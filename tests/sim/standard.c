@@ -474,6 +474,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a multicast loop over a cable moved to a silent switch, to a port that was down"},
 	{"moving-tenants-other", 46001000,
 	 "a silent switch dropped in a pass during which the routes to it were moved"},
+	{"moving-tenants-other", 48001125,
+	 "a multicast table taken as empty because its switch refused the read once"},
 	{"moving-tenants-other", 112, "a route up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target queued twice in one round"},

@@ -153,6 +153,20 @@ static bool led_elsewhere(const struct discover *discover, const struct port *po
 	       port->discovery.cut_guid != to->node->guid;
 }
 
+/* Whether a switch on the route to a port has reported changed links since it was read. The route
+ * may lead elsewhere now. */
+static bool route_is_doubtful(const struct port *port)
+{
+	const struct node *node = port->node;
+
+	for (unsigned hops = 0; node && node->sw && hops <= HOPS_MAX; hops++) {
+		if (node->sw->links_changed)
+			return true;
+		node = node->uplink ? node->uplink->node : NULL;
+	}
+	return false;
+}
+
 void discover_arrived(struct discover *discover, struct port *from, const struct node_info *info,
 		      bool second_look)
 {
@@ -161,6 +175,7 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	struct log_subject subject = port_subject(from, NULL);
 	struct node *node;
 	struct port *arrival;
+	bool moved;	 /* one of the ports led elsewhere */
 	bool only_cable; /* its link was unverified */
 
 	if (holder && (holder->node->guid != info->node_guid ||
@@ -193,12 +208,17 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 			return;
 		}
 	}
+	moved = led_elsewhere(discover, arrival, from) || led_elsewhere(discover, from, arrival);
+	if (moved && route_is_doubtful(from)) {
+		from->discovery.far_end = FAR_END_SILENT;
+		discover->report.want_heavy = true;
+		return;
+	}
 	if (node->type != NODE_SWITCH)
 		discover_give_agent(discover, arrival, info->port_guid);
 	if (!port_agent(arrival)->target.answered)
 		port_agent(arrival)->target.patience_ms = from->discovery.patience_ms;
-	if (node->type == NODE_SWITCH &&
-	    (led_elsewhere(discover, arrival, from) || led_elsewhere(discover, from, arrival))) {
+	if (node->type == NODE_SWITCH && moved) {
 		/* Requests on a route over the moved cable were lost, or another device answered
 		 * them. */
 		discover->report.recabled = true;

@@ -496,6 +496,7 @@ const struct known_seed sim_known_seeds[] = {
 	 "the MTU of an ACTIVE link, by a Set() that a moved cable led to a host"},
 	{"habits-tree", 9001041,
 	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
+	{"swaps-other", 50001149, "a cable found on a route that a trap had reported as changed"},
 	{"swaps-other", 27000358,
 	 "a HANDOVER from a LID that another MASTER assigned since the last election"},
 	{"standard-other", 46003224,

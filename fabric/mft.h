@@ -50,8 +50,8 @@ struct mft {
 	lid_t top_max; /* the last MLID with an entry */
 	/* In these, cells without memory are empty; in others they are unknown. */
 	uint16_t known_blocks;
-	/* The table was reset when its content became unknown: unknown cells are taken as empty,
-	 * but are written before they count. */
+	/* The table was reset when its content became unknown: unknown cells that were never set
+	 * are taken as empty, but are written before they count. */
 	bool blank;
 	uint16_t cached_blocks; /* of known_blocks, the first so many are from the cache */
 	struct mft_row *row;	/* its present content, if requested; or NULL */

@@ -73,12 +73,18 @@ static lid_t first_mlid(const struct mft *mft, size_t index)
 	return (lid_t)(LID_MULTICAST_MIN + index / mft->positions * MFT_BLOCK_LIDS);
 }
 
+/* After a reset. But a Set() may have arrived after it: what was written is read. */
+static bool is_taken_as_empty(const struct mft *mft, size_t index)
+{
+	return mft->blank && !(mft->cells[index] && mft->cells[index]->set_us);
+}
+
 /* Whether the switch may forward by this cell and its content is unknown. */
 static bool is_unread(const struct node *node, size_t index)
 {
 	const struct mft *mft = node->sw->mft;
 
-	return !mft_is_known(mft, index) && !mft->blank &&
+	return !mft_is_known(mft, index) && !is_taken_as_empty(mft, index) &&
 	       is_below_top(node, first_mlid(mft, index));
 }
 

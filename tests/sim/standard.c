@@ -476,6 +476,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a silent switch dropped in a pass during which the routes to it were moved"},
 	{"moving-tenants-other", 48001125,
 	 "a multicast table taken as empty because its switch refused the read once"},
+	{"moving-tenants-other", 51001590,
+	 "a multicast table written after the reboot of a switch, and then taken as empty"},
 	{"moving-tenants-other", 112, "a route up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target queued twice in one round"},

@@ -12,8 +12,8 @@
 const struct opensm_row opensm_rows[] = {
 	{"guid", "0x0000000000000000", OPENSM_NUMBER, "port_guid", ""},
 	{"m_key", "0x0000000000000000", OPENSM_M_KEY, "m_key",
-	 "with m_key_mode = \"subnet\" and OpenSM's m_key_protection_level, also if that is its "
-	 "default"},
+	 "the import also sets m_key_mode = \"subnet\" and m_key_protection_level, even if OpenSM "
+	 "has the default level"},
 	{"m_key_lease_period", "0", OPENSM_NUMBER, "m_key_lease_period", ""},
 	{"m_key_protection_level", "0", OPENSM_NUMBER, "m_key_protection_level", ""},
 	{"m_key_lookup", "TRUE", OPENSM_NONE, NULL,
@@ -50,7 +50,8 @@ const struct opensm_row opensm_rows[] = {
 	{"allow_both_pkeys", "FALSE", OPENSM_FLAG, "allow_both_pkeys", ""},
 	{"keep_pkey_indexes", "TRUE", OPENSM_NONE, NULL, "always on"},
 	{"sm_assigned_guid", "0x00", OPENSM_NONE, NULL,
-	 "for Set of GUID 0 weft assigns a GUID: 0x02, then a hash of port GUID and index"},
+	 "if a host requests GUID 0, weft assigns a GUID: 0x02, then a hash of port GUID and "
+	 "index"},
 	{"sweep_interval", "10", OPENSM_NUMBER, "sweep_interval", ""},
 	{"reassign_lids", "FALSE", OPENSM_NONE, NULL,
 	 "always off: weft keeps the LID that a port has, even without a store"},
@@ -123,8 +124,8 @@ const struct opensm_row opensm_rows[] = {
 	{"sm_inactive", "FALSE", OPENSM_NONE, NULL,
 	 "do not start weftd, or use role = \"standby-only\""},
 	{"babbling_port_policy", "FALSE", OPENSM_BABBLE, "babble_policy",
-	 "TRUE: babble_policy = \"disable\", which acts only on links of hosts and on traps of the "
-	 "device itself"},
+	 "TRUE: babble_policy = \"disable\", which disables only ports that lead to hosts, and "
+	 "only after traps from the device that has the port"},
 	{"drop_event_subscriptions", "FALSE", OPENSM_NONE, NULL, "see registration_grace"},
 	{"ipoib_mcgroup_creation_validation", "TRUE", OPENSM_NONE, NULL, "always on"},
 	{"mcgroup_join_validation", "TRUE", OPENSM_NONE, NULL, "always on"},

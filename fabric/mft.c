@@ -241,7 +241,7 @@ void mft_learn(struct mft *mft, size_t index, const uint16_t ports[MFT_BLOCK_LID
 	for (unsigned i = 0; i < MFT_BLOCK_LIDS; i++)
 		cell->have[i] = cell->maybe[i] = ports[i] & valid;
 	cell->known = true;
-	cell->unsure = cell->cached = false;
+	cell->unsure = cell->cached = mft->tableless = false;
 	cell->unheard = 0;
 	row_is_over(mft);
 	mft_set_dirty(mft, index, mft_differs(cell));

@@ -62,6 +62,7 @@ struct mft {
 	bool touched;		 /* cells may have to be written */
 	bool failed;		 /* a Set() was refused in this run */
 	bool topless;		 /* it refused MulticastFDBTop */
+	bool tableless;		 /* it refused a Get and then a Set: it counts as empty */
 	uint8_t unheard;	 /* successive Gets without an answer, in this run */
 	unsigned pending;	 /* cells that are busy */
 	uint32_t search;	 /* number of the last search that visited it: sm/program/mft.c */

@@ -73,10 +73,17 @@ static lid_t first_mlid(const struct mft *mft, size_t index)
 	return (lid_t)(LID_MULTICAST_MIN + index / mft->positions * MFT_BLOCK_LIDS);
 }
 
-/* After a reset. But a Set() may have arrived after it: what was written is read. */
+/* Its Gets had no answer, or the switch refuses them: it is overwritten. */
+static bool mft_cell_is_silent(const struct mft_cell *cell)
+{
+	return cell && cell->unheard >= ASKS_MAX;
+}
+
+/* After a reset. But a Set() may have arrived after it: what was written is read. A switch that
+ * refuses Get and Set has no table. */
 static bool is_taken_as_empty(const struct mft *mft, size_t index)
 {
-	return mft->blank && !(mft->cells[index] && mft->cells[index]->set_us);
+	return mft->tableless || (mft->blank && !(mft->cells[index] && mft->cells[index]->set_us));
 }
 
 /* Whether the switch may forward by this cell and its content is unknown. */
@@ -86,12 +93,6 @@ static bool is_unread(const struct node *node, size_t index)
 
 	return !mft_is_known(mft, index) && !is_taken_as_empty(mft, index) &&
 	       is_below_top(node, first_mlid(mft, index));
-}
-
-/* A switch that answers other requests but refuses this read is overwritten. */
-static bool mft_cell_is_silent(const struct mft_cell *cell)
-{
-	return cell && cell->unheard >= ASKS_MAX;
 }
 
 /* The default ports, for MLIDs without an entry. */
@@ -372,6 +373,11 @@ static void cell_was_set(void *owner, void *subject, const struct smp_request *r
 		return;
 	if (result == TABLE_FAILED) {
 		mft_doubt(mft, index, sent.port_mask);
+		if (!answer->error && !mft->tableless && mft_cell_is_silent(mft_cell(mft, index))) {
+			mft->tableless = true;
+			mft_go_on(program, node);
+			return;
+		}
 		mft_failed(program, node, "Set(MulticastForwardingTable) failed");
 		return;
 	}
@@ -582,7 +588,8 @@ bool mft_request(struct program *program, struct node *node, struct smp_request 
 		return false;
 	end = cells_in_use(mft);
 	for (size_t i = next_dirty(mft, 0); i < mft_cells(mft); i = next_dirty(mft, i + 1)) {
-		if (!mft_is_known(mft, i) && i >= end && !mft_cell_is_silent(mft->cells[i]))
+		if (!mft_is_known(mft, i) && i >= end &&
+		    (mft->tableless || !mft_cell_is_silent(mft->cells[i])))
 			continue;
 		if (!mft_differs(mft_cell(mft, i))) {
 			mft_set_dirty(mft, i, false);

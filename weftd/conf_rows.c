@@ -75,12 +75,13 @@ const struct conf_row conf_rows[] = {
 	{TEXT("readonly_socket", readonly_socket, 0, "\"" CONF_READONLY_GROUP "\""), .fixed = true,
 	 .summary = "Group whose members may use the read-only control socket, `control-ro.sock`.",
 	 .details = "This socket accepts only commands that change nothing. `*`: all users. Empty: "
-		    "there is no such socket. With the default value there is none either if the "
-		    "group does not exist. Change it if another group runs the monitoring."},
+		    "weftd creates no such socket. If the value is the default and the group does "
+		    "not exist, weftd does not create the socket. If the monitoring runs in "
+		    "another group, set that group."},
 	{NUMBER("workers", workers, 0, 256, "0"), .fixed = true, .unit = "threads",
 	 .summary = "Number of threads that compute routes.",
-	 .details = "0: one thread for each processor. The routes do not depend on it. Lower it if "
-		    "other programs on the host need the processors."},
+	 .details = "0: one thread for each processor. The routes do not depend on this number. "
+		    "Lower it if other programs on the host need the processors."},
 	{CHOICE("log_level", log_level, log_level_words, "\"info\""),
 	 .summary = "Least important level that weftd logs, in the words of `journalctl -p`.",
 	 .details = "Each `-v` on the command line adds one level. `weftctl log level` changes it "
@@ -95,14 +96,15 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Priority of this manager in the election of the master.",
 	 .details = "The higher priority wins. If priorities are equal, the lower port GUID wins."},
 	{NUMBER("master_priority", sm.master_priority, 0, 15, "0"), .agree = AGREE_SHOULD,
-	 .summary = "Priority while this manager is master, if it is higher than `sm_priority`.",
+	 .summary = "Priority while this manager is master, if this value is higher than "
+		    "`sm_priority`.",
 	 .details = "With 14 on all managers, a former master that comes back becomes a standby. "
 		    "So mastership does not move a second time after a failover. 0: `sm_priority` "
 		    "always counts, as with OpenSM."},
 	{CHOICE("role", sm.standby_only, roles, "\"normal\""), .fixed = true,
 	 .summary = "Whether this manager may become master.",
-	 .details = "`standby-only`: it never becomes master, and only watches. Use this value to "
-		    "try weft beside another manager."},
+	 .details = "`normal`: it may. `standby-only`: it never becomes master, and writes nothing "
+		    "to the fabric. Use this value to try weft beside another manager."},
 	{HEX("sm_key", sm.sm_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .summary = "SM_Key of the subnet, which must be the same on all managers.",
 	 .details = "A manager with another key takes no part in the election. The default is "
@@ -119,10 +121,10 @@ const struct conf_row conf_rows[] = {
 		    "managers are allowed."},
 	{NUMBER("sm_lid", sm.sm_lid, 0, LID_UNICAST_MAX, "0"), .agree = AGREE_SHOULD,
 	 .summary = "LID that the port of the current master has, a multiple of 2^`lmc`.",
-	 .details = "It moves with mastership, so that hosts keep their MasterSMLID after a "
-		    "failover. Set the same value on all managers, and only if their adapter ports "
-		    "carry no other traffic, because the LIDs of these ports change. 0: each "
-		    "manager keeps the LID of its port."},
+	 .details = "This LID moves with mastership, so that hosts keep their MasterSMLID after a "
+		    "failover. Set the same value on all managers. Use this option only if the "
+		    "adapter ports of the managers carry no other traffic, because the LIDs of "
+		    "these ports change. 0: each manager keeps the LID of its port."},
 	{NUMBER("poll_interval", sm.poll_interval_ms, 10, 60000, "300"), .unit = "ms",
 	 .summary = "Time between two polls of other managers with Get(SMInfo).",
 	 .details = "A standby polls the master; a master polls the other managers. A lower value "
@@ -130,8 +132,8 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("poll_misses", sm.poll_misses, 1, 100, "3"), .unit = "polls",
 	 .summary = "Number of polls without an answer after which a standby takes over.",
 	 .details = "If the port of the master answers that no manager runs there, the standby "
-		    "polls it once more and then takes over. Raise it if a busy master is replaced "
-		    "too early."},
+		    "polls once more. If the answer is the same, the standby takes over. Raise the "
+		    "number if a busy master is replaced too early."},
 	{TEXT("ha_listen", replica.listen, 0, "\"\""), .fixed = true,
 	 .section = "Standby and replication",
 	 .summary = "Address on which this manager accepts standbys while it is master, such as "
@@ -141,29 +143,30 @@ const struct conf_row conf_rows[] = {
 	{TEXT("ha_peers", replica.peers, 0, "\"\""), .fixed = true,
 	 .summary = "The `ha_listen` addresses of the other managers of this subnet, separated by "
 		    "commas.",
-	 .details = "While it is a standby, this manager connects to the master among them and "
-		    "keeps a copy of its registrations. `ha_listen` reserves connections for these "
-		    "addresses. Empty: this manager copies from no master."},
+	 .details = "While this manager is a standby, it connects to the master among them and "
+		    "keeps a copy of the master's registrations. `ha_listen` reserves places for "
+		    "connections from these addresses. Empty: this manager copies from no master."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
 	 .summary = "File with the keys of the replication, which `ha_listen` and `ha_peers` need.",
-	 .details = "A key has 32 to 128 hexadecimal digits; `openssl rand -hex 32` makes one. A "
-		    "line with only a key holds the common key of all managers. A line `IDENTITY "
-		    "KEY [ADDRESS]` holds the key of two managers: both files have it, each with "
-		    "the address of the other manager. A reload reads the file again and ends "
-		    "connections whose key was removed. The file must belong to the user that runs "
-		    "weftd (`weft` under systemd), and no other user may read it."},
+	 .details =
+		 "A key has 32 to 128 hexadecimal digits; `openssl rand -hex 32` makes one. A line "
+		 "with only a key holds the common key of all managers. A line `IDENTITY KEY "
+		 "[ADDRESS]` holds a key that two managers share: the files of both managers have "
+		 "such a line, each with the address of the other manager. A reload reads the file "
+		 "again and ends connections whose key was removed. The file must belong to the "
+		 "user that runs weftd (`weft` under systemd), and no other user may read it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
 	 .agree = AGREE_SHOULD, .summary = "When the SA acknowledges a registration to a client.",
 	 .details = "`local`: after the disk of this manager has it. `standby`: after the disks of "
-		    "all standbys in sync have it too; if no standby is in sync, as with `local`. "
-		    "With `standby` no acknowledged registration is lost when the host of the "
-		    "master fails."},
+		    "all standbys in sync have it too. If no standby is in sync, `standby` acts as "
+		    "`local`. With `standby` and a standby in sync, no acknowledged registration "
+		    "is lost when the host of the master fails."},
 	{HEX("subnet_prefix", sm.subnet_prefix, 1, UINT64_C(0xFEFFFFFFFFFFFFFF),
 	     "0xfe80000000000000"),
 	 COPY(sa.subnet_prefix), .agree = AGREE_MUST, .section = "Subnet and routing",
 	 .summary = "Upper half of all GIDs of the subnet.",
-	 .details = "Set a prefix of its own for each subnet if routers connect them. Prefixes "
-		    "from 0xff00000000000000 are multicast."},
+	 .details = "If routers connect several subnets, give each subnet another prefix. Prefixes "
+		    "from 0xff00000000000000 on belong to multicast."},
 	{NUMBER("lmc", sm.lmc, 0, LMC_MAX, "0"), .fixed = true, .agree = AGREE_MUST,
 	 .summary = "LID mask control: each adapter port gets 2^lmc LIDs.",
 	 .details = "Set it if applications use several paths to a port. A subnet has 49151 "
@@ -187,26 +190,27 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("sweep_interval", sm.sweep_interval_s, 0, 86400, "10"), .unit = "s",
 	 .section = "Sweeps and unstable links",
 	 .summary = "Time between two light sweeps, which find changes that no trap reported.",
-	 .details = "0: no light sweeps. Lower it if switches lose traps."},
+	 .details = "0: no regular light sweeps. Lower it if switches lose traps."},
 	{NUMBER("readback_interval", sm.readback_s, 0, 86400, "1800"), .unit = "s",
 	 .was = "readback",
 	 .summary = "Time in which weftd reads all settings and tables of all devices once.",
-	 .details = "It reads one attribute at a time. It logs and corrects values that differ "
-		    "from the values that it wrote. 0: no readback, and no answers to SA queries "
-		    "about GUIDs, SLtoVL and VL arbitration, which only the readback reads."},
+	 .details = "The readback reads one attribute at a time. If a value differs from the value "
+		    "that weftd wrote, weftd logs and corrects it. 0: no readback. The SA then "
+		    "does not answer queries about GUIDs, SLtoVL and VL arbitration, because only "
+		    "the readback reads these."},
 	{NUMBER("flap_hold_max", sm.flap_hold_max_s, 0, 3600, "16"), .unit = "s",
 	 .summary = "Longest time that weftd keeps a flapping link down.",
-	 .details =
-		 "A link flaps if it was lost more than three times, each time less than a minute "
-		 "after the last. weftd then waits before it brings up the link: 1 s, then 2 s, 4 "
-		 "s and so on up to this time. 0: weftd brings up every link at once."},
+	 .details = "A link flaps when it is lost for the fourth time, with less than a minute "
+		    "between two losses. From then on, weftd waits after each loss before it "
+		    "brings up the link: 1 s, then 2 s, 4 s and so on up to this time. 0: weftd "
+		    "brings up every link at once."},
 	{CHOICE("babble_policy", sm.babble_policy, babble_policies, "\"note\""),
 	 .former = former_babble_policies,
 	 .summary = "Action against a babbling port, which causes too many traps.",
-	 .details = "`note`: weftd logs the port. `disable`: weftd also disables it if it is a "
-		    "switch port that leads to a host, and never disables a link between switches. "
-		    "weftd acts only on traps from the device that has the port, and only after it "
-		    "has read the port."},
+	 .details = "`note`: weftd logs the port. `disable`: weftd also disables the switch port "
+		    "of a link to a host. It never disables a link between switches. With both "
+		    "values, weftd counts only traps from the device that has the port, and acts "
+		    "only after it has read the port."},
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"), .unit = "traps",
 	 .summary = "Number of traps about a port within a minute that makes it a babbling port. "
 		    "Traps 129, 130, 131 and 259 count."},
@@ -236,14 +240,15 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("m_key_lease_period", sm.m_key_lease_s, 0, 65535, "0"), .unit = "s",
 	 .summary = "M_KeyLeasePeriod in PortInfo: time after which a port that received a wrong "
 		    "M_Key shows its key to requesters.",
-	 .details = "An SMP with the right key stops the timer. 0: never; if the key is lost, the "
-		    "port must be reset."},
+	 .details = "An SMP with the right key stops the timer. 0: the port never shows its key. "
+		    "If the key is lost, you must reset the port."},
 	{TEXT("root_guid_file", route_files.roots, 0, "\"\""),
 	 .section = "Files of routing engines, with OpenSM's names and formats",
 	 .summary = "For ftree and updn: node GUIDs of the switches at the top of the tree, one "
 		    "per line.",
-	 .details = "These engines count levels from the roots. Use it if weftd finds other roots "
-		    "than you want. Empty: no file, as for all these options."},
+	 .details = "These engines count levels from the roots. Use the file if weftd finds other "
+		    "roots than you want. Empty: no file. This applies to all options of this "
+		    "section."},
 	{TEXT("cn_guid_file", route_files.compute, 0, "\"\""),
 	 .summary = "For ftree, updn and dnup: port or node GUIDs of compute nodes, one per line.",
 	 .details = "These engines balance the compute nodes among themselves, and the other hosts "
@@ -255,21 +260,21 @@ const struct conf_row conf_rows[] = {
 	{TEXT("guid_routing_order_file", route_files.order, 0, "\"\""),
 	 .summary = "For ftree, updn and dnup: GUIDs of hosts, one per line, in the order in which "
 		    "they are routed.",
-	 .details = "Hosts that are not in the file come after them."},
+	 .details = "Hosts that are not in the file come last."},
 	{TEXT("hop_weights_file", route_files.weights, 0, "\"\""),
-	 .summary = "For minhop: lines of a switch's node GUID, a port and a number of hops, which "
-		    "is the weight of that port.",
+	 .summary = "For minhop: weights of switch ports. Each line has a switch's node GUID, a "
+		    "port, and the weight of this port in hops.",
 	 .details = "A path must weigh less than 255. Ports that are not in the file weigh 1. Use "
 		    "it to keep traffic off slower links."},
 	{TEXT("port_search_ordering_file", route_files.ports, 0, "\"\""),
-	 .summary = "For minhop: lines of a switch's node GUID and ports, in the order in which "
-		    "paths are spread over the ports.",
-	 .details = "Ports that are not in the file come after them."},
+	 .summary = "For minhop: the order in which paths are spread over the ports of a switch. "
+		    "Each line has a switch's node GUID and ports in this order.",
+	 .details = "Ports that are not in the file come last."},
 	{TEXT("port_prof_ignore_file", route_files.ignored, 0, "\"\""),
 	 .summary = "For ftree, updn and dnup: ports that are balanced separately from all others. "
 		    "Each line has a node GUID and a port.",
-	 .details =
-		 "The GUID is that of a host, or that of a switch whose port leads to the host."},
+	 .details = "The GUID and the port are those of a host, or those of a switch port that "
+		    "leads to a host."},
 	{TEXT("lfts_file", route_files.tables, 0, "\"\""),
 	 .summary = "For file: the forwarding tables, as OpenSM (`opensm.fdbs`, "
 		    "`opensm-lfts.dump`) or `dump_lfts` writes them."},
@@ -278,13 +283,14 @@ const struct conf_row conf_rows[] = {
 	 .summary = "File of the partitions and their members, in OpenSM's format: "
 		    "`weft-partitions.conf`(5).",
 	 .details = "If there is neither a file nor a partition from `weftctl partition`, every "
-		    "port is a full member of the default partition. If the file is bad, or is "
-		    "missing and was in force before, the last good file stays in force. If the "
-		    "store has no last good file, weftd does not start with a bad file, and with a "
-		    "missing file ports keep the P_Keys that they hold. Empty: no file."},
+		    "port is a full member of the default partition. If the file is bad, or if a "
+		    "file was in force before and is missing, the last good file stays in force. "
+		    "If the store has no last good file, there are two cases. With a bad file, "
+		    "weftd does not start. With a missing file, ports keep the P_Keys that they "
+		    "hold. Empty: no file."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
-	 .summary = "Direction in which switch ports drop packets whose P_Key the host behind them "
-		    "does not have.",
+	 .summary = "Direction in which a switch port drops packets with P_Keys that its host does "
+		    "not have.",
 	 .details = "`in`: packets from the host. `out`: packets to the host. `both`: both "
 		    "directions. `off`: neither. Switches drop no packets while the default "
 		    "partition is the only partition and all ports are members of it."},
@@ -300,20 +306,20 @@ const struct conf_row conf_rows[] = {
 	 .agree = AGREE_SHOULD,
 	 .summary = "Alias GUIDs that ports may have, as in `[\"0x2c903000e0b72: "
 		    "0x2c903000e1000-0x2c903000e107f\"]`.",
-	 .details = "Each text has a port GUID or a range of them, a colon, and a GUID or a range. "
-		    "These aliases are granted: they can be members of partitions. `weftctl alias "
-		    "set`, and requests with an `sa_key` other than the default, grant aliases "
-		    "too. An alias without a grant gets no P_Key, and only full members of the "
-		    "default partition may register it."},
+	 .details = "Each text has a port GUID or a range of port GUIDs, a colon, and an alias "
+		    "GUID or a range of alias GUIDs. These aliases are granted: they can be "
+		    "members of partitions. `weftctl alias set`, and requests with an `sa_key` "
+		    "other than the default, grant aliases too. An alias without a grant gets no "
+		    "P_Key, and only full members of the default partition may register it."},
 	{HEX("sa_key", sa.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .section = "Subnet administrator (SA)",
 	 .summary = "SA_Key: requests with this key are trusted.",
 	 .details = "The default is OpenSM's. Set a secret value if tools send trusted requests."},
 	{NUMBER("registration_grace", sm.grace_s, 0, 86400, "600"), .unit = "s",
 	 .summary = "Time for which weftd keeps the registrations of a port that has disappeared.",
-	 .details =
-		 "A host that reboots within this time keeps its multicast memberships, services "
-		 "and subscriptions. weftd keeps LIDs longer, until no other LIDs are free."},
+	 .details = "A host that reboots within this time keeps its multicast memberships, "
+		    "services and subscriptions. weftd keeps the LID of the port longer, until no "
+		    "other LID is free."},
 	{NUMBER("rereg_rate", sm.rereg_rate, 0, 100000, "1000"), .unit = "ports per second",
 	 .summary = "Rate at which a new or restarted master notifies ports to re-register "
 		    "(ClientReregister).",
@@ -325,23 +331,23 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Limit for the registrations of a port: multicast memberships, services, "
 		    "subscriptions and alias GUIDs together.",
 	 .details = "The SA refuses more. Virtual functions that share the LID of a port count as "
-		    "this port, and each needs about ten registrations per partition. Raise it if "
-		    "your virtual functions need more."},
+		    "this port, and each needs about ten registrations per partition. Raise the "
+		    "limit if your virtual functions need more."},
 	{NUMBER("groups_per_port", sa.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
 	 .summary = "Limit for the multicast groups that a port has created.",
-	 .details = "A group counts while that port, or a port on whose behalf it joined, is a "
-		    "member. The SA refuses more, so that a single host cannot take all multicast "
-		    "LIDs. A port gets more than a quarter of the limit only while more than half "
-		    "of the multicast LIDs are free. IPoIB creates about ten groups in each "
-		    "partition and a group for each IPv6 address. Virtual functions that share the "
-		    "LID of a port count as this port."},
+	 .details = "A group counts while its creator is a member, or while a port is a member "
+		    "that the creator joined to the group. The SA refuses more, so that a single "
+		    "host cannot take all multicast LIDs. A port gets more than a quarter of the "
+		    "limit only while more than half of the multicast LIDs are free. IPoIB creates "
+		    "about ten groups in each partition and a group for each IPv6 address. Virtual "
+		    "functions that share the LID of a port count as this port."},
 	{NUMBER("ipv6_snm_mlids", sa.ipv6_snm_mlids, 0, 16383, "1024"), .unit = "MLIDs",
 	 .agree = AGREE_SHOULD,
 	 .summary = "Number of multicast LIDs that the IPv6 solicited-node multicast groups of a "
 		    "partition share.",
 	 .details = "Each IPv6 address of a host is in such a group, and switches have table "
-		    "entries for only a few thousand MLIDs. Hosts drop packets of the other "
-		    "groups. 0: each group gets its own MLID."},
+		    "entries for only a few thousand MLIDs. A host drops the packets of groups "
+		    "that it has not joined. 0: each group gets its own MLID."},
 	{NUMBER("sa_request_rate", sa.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests per second",
 	 .summary = "Rate up to which the SA answers requests of a port, from all its LIDs "
@@ -357,16 +363,19 @@ const struct conf_row conf_rows[] = {
 	 .was = "packet_life_time", .agree = AGREE_SHOULD,
 	 .summary = "PacketLifeTime in path records, from which hosts derive the ACK time-out of "
 		    "connections.",
-	 .details = "With less than 16 (0.27 s), the seven retries of a connection would end "
-		    "before a fabric is rerouted. Lower it to detect dead connections sooner."},
+	 .details = "Lower the value to detect dead connections sooner. Values of less than 16 "
+		    "(0.27 s) are refused, because the seven retries of a connection would end "
+		    "before the fabric is rerouted."},
 	{NUMBER("max_path_rate", sa.max_rate_enum, 2, 63, "63"), .was = "max_rate_enum",
 	 .agree = AGREE_SHOULD, .summary = "Largest encoding of Rate in path records.",
-	 .details = "A faster path is reported with the next slower rate. 10 is the last encoding "
-		    "that clients before FDR know (up to 120 Gb/s), and 18 the last that clients "
-		    "of FDR and EDR know. Lower it for such clients."},
+	 .details =
+		 "A faster path is reported with the next slower rate. Lower the value for clients "
+		 "that do not know the higher encodings. Clients before FDR know encodings up to "
+		 "10 (rates up to 120 Gb/s). Clients of FDR and EDR know encodings up to 18."},
 	{TEXT("prefix_routes_file", route_files.prefixes, 0, "\"\""),
-	 .summary = "Routers to other subnets, for path records: lines of a subnet prefix and the "
-		    "port GUID of a router, or `*` for any router.",
+	 .summary =
+		 "File with the routers to other subnets, for path records. Each line has a subnet "
+		 "prefix and the port GUID of a router; `*` stands for any prefix or any router.",
 	 .details = "The first line that matches counts. Empty: no file."},
 	{NUMBER("smp_window", sm.smp_window, 1, 128, "128"), .unit = "SMPs",
 	 .section = "Subnet management packets (SMPs)",
@@ -381,14 +390,14 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Largest number of SMPs under way to an adapter port."},
 	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
 	 .summary = "Time-out of the last attempt to send an SMP, which is the longest.",
-	 .details = "Until weftd has measured the response time, the first attempt has an eighth "
-		    "of it. Raise it if slow agents time out."},
+	 .details = "Until weftd has measured the response time, the first attempt waits an eighth "
+		    "of `smp_timeout`. Raise the value if slow agents time out."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",
 	 .summary = "Shortest time-out of an SMP.",
 	 .details = "The first attempt waits twice the usual response time over the same number of "
 		    "hops, but at least this time. The time-out doubles after every second "
-		    "attempt. Kernels count in ticks of up to 10 ms, so with a lower value answers "
-		    "that are on their way may time out."},
+		    "attempt. Kernels count in ticks of up to 10 ms. If you set less than a tick, "
+		    "a request may time out while its answer is on the way."},
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"), .unit = "attempts",
 	 .summary = "Number of times that weftd sends an SMP before the target counts as not "
 		    "answering."},
@@ -399,7 +408,7 @@ const struct conf_row conf_rows[] = {
 	 .details = "0: weftd reads them only for `weftctl perf sweep`."},
 	{NUMBER("perf_window", pm.window, 1, 2000, "500"), .unit = "requests",
 	 .summary = "Largest number of counter requests under way in the whole fabric.",
-	 .details = "Each port has at most one under way."},
+	 .details = "Each port has at most one request under way."},
 	{BOOL("perf_reset", pm.reset, "true"),
 	 .summary =
 		 "Whether weftd resets a counter of 32 bits or fewer that is more than half full.",
@@ -480,7 +489,8 @@ const struct conf_row conf_rows[] = {
 	 .summary = "OverrunErrors in PortInfo: number of consecutive flow control periods with a "
 		    "buffer overrun at which a port sends trap 130."},
 	{NUMBER("max_op_vls", sm.max_op_vls, 1, 5, "5"), .agree = AGREE_SHOULD,
-	 .summary = "Largest OperationalVLs in PortInfo, which bounds the data VLs of a link.",
+	 .summary = "Largest OperationalVLs in PortInfo, which limits the number of data VLs of a "
+		    "link.",
 	 .details = "1: VL0. 2: VL0-1. 3: VL0-3. 4: VL0-7. 5: VL0-14. A link never has more VLs "
 		    "than both of its ends support. Fewer VLs leave more buffer to each."},
 	{NUMBER("force_link_width", sm.force_link_width, 0, LINK_WIDTH_ALL, "0"),
@@ -505,11 +515,11 @@ const struct conf_row conf_rows[] = {
 		    "the port supports. weftd leaves out speeds that a port does not support. A "
 		    "link changes its speed when it trains next."},
 	{NUMBER("fdr10", sm.fdr10, 0, 2, "0"), .agree = AGREE_SHOULD,
-	 .summary = "FDR10, a speed of Mellanox devices from SwitchX and ConnectX-3 on, which "
-		    "PortInfo does not show.",
+	 .summary = "FDR10, a link speed that PortInfo does not show. Mellanox devices from "
+		    "SwitchX and ConnectX-3 on have it.",
 	 .details = "0: weftd sends no vendor SMPs, and an FDR10 link shows as QDR. 1: weftd reads "
 		    "ExtendedPortInfo (0xFF90) of these devices, shows FDR10, and enables it on "
-		    "ports that support it. 2: weftd reads it and disables FDR10. A link changes "
-		    "its speed when it trains next."},
+		    "ports that support it. 2: weftd reads ExtendedPortInfo and disables FDR10. A "
+		    "link changes its speed when it trains next."},
 	{.name = NULL},
 };

@@ -116,7 +116,7 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "Problems that an administrator must solve come first. Then come the role and "
 		    "the priority, the state of the subnet, the last sweep with its figures, and "
 		    "counts of nodes and links. The routing engine is shown with the reasons why "
-		    "others were not used. Then follow settings made at run time, unrouted "
+		    "other engines were not used. Then follow settings made at run time, unrouted "
 		    "switches, disabled ports, other managers, partitions and the store."},
 	{.words = "sweep",
 	 .arguments = {{.member = "kind",
@@ -153,9 +153,8 @@ const struct ctl_command ctl_commands[] = {
 	 .list = "ports",
 	 .columns = port_columns,
 	 .summary = "List the ports of all nodes or of one node, with their peers.",
-	 .details = "Ports of adapters without a link are omitted. The GUID of a "
-		    "port of an adapter is its port GUID. The GUID of a port of a switch is the "
-		    "GUID of the switch."},
+	 .details = "Adapter ports without a link are omitted. The GUID of a port of an adapter is "
+		    "its port GUID. The GUID of a port of a switch is the GUID of the switch."},
 	{.words = "port show",
 	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
 	 .print = print_port,
@@ -169,11 +168,11 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Take down the link of a switch's port until `port enable`.",
 	 .details = "The command waits for the sweep that takes the link down. The next sweep "
 		    "routes around the link. Until then, packets that are routed over it are lost, "
-		    "and `route check` may report pairs that are not reached.\n"
-		    "The port stays disabled after a restart of weftd or of the switch; `status` "
-		    "lists such ports. Ports of adapters are refused, because a request to enable "
-		    "them could not reach the adapter. If the link is the only way to the switch, "
-		    "`--force` is necessary."},
+		    "and `route check` may report pairs that are not reached.\nThe port stays "
+		    "disabled after a restart of weftd or of the switch; `status` lists such "
+		    "ports. The command refuses ports of adapters, because a request to enable "
+		    "such a port could not reach the adapter. If the link is the only way to the "
+		    "switch, `--force` is necessary."},
 	{.words = "port enable",
 	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
 	 .print = print_port_change,
@@ -204,11 +203,13 @@ const struct ctl_command ctl_commands[] = {
 	 .digest = group_digest,
 	 .print = print_group,
 	 .summary = "Show a multicast group, its members and its tree.",
-	 .details = "The MGID has the form of an IPv6 address. Members with `full` receive and "
-		    "send. Members with `non-member` receive, but do not keep the group. Members "
-		    "with `send-only` only send. A `proxy` was joined by another port. The tree is "
-		    "the switch at its root, and each switch that sends to the group, with the "
-		    "ports through which it sends. Port 0 is the switch itself."},
+	 .details = "The MGID has the form of an IPv6 address. Members with `full` or `non-member` "
+		    "receive packets of the group. Members with `send-only` or `send-only-full` "
+		    "only send. A group that is not permanent ends when no member with `full` or "
+		    "`send-only-full` is left. A member with `proxy` was joined by another port. "
+		    "For the tree, the answer has the switch at the root, and each switch that "
+		    "forwards packets of the group, with the ports to which it forwards them. Port "
+		    "0 is the switch itself."},
 	{.words = "service list",
 	 .list = "services",
 	 .columns = service_columns,
@@ -220,29 +221,31 @@ const struct ctl_command ctl_commands[] = {
 	 .columns = subscription_columns,
 	 .summary = "List the subscriptions to traps and notices (InformInfo).",
 	 .details = "A subscriber without the SA key (TRUSTED is no) gets no traps about security "
-		    "(256-259). Traps 64 and 65 report ports that appear and disappear, traps 66 "
-		    "and 67 multicast groups. A subscription ends after five reports in a row, and "
-		    "at least a minute, without an answer."},
+		    "(256-259). Traps 64 and 65 report ports that appear and disappear. Traps 66 "
+		    "and 67 report multicast groups that appear and disappear. A subscription ends "
+		    "when five reports in a row had no answer, and the first of these was sent at "
+		    "least a minute ago."},
 
 	{.words = "partition list",
 	 .section = "Partitions and alias GUIDs",
 	 .list = "partitions",
 	 .columns = partition_columns,
 	 .summary = "List the partitions of the file and those made at run time.",
-	 .details = "FILE-RULES is the number of rules in the file, RUN-TIME-MEMBERS the number of "
-		    "members that were added at run time. If both define a partition, its name and "
-		    "the parameters of its groups are those of the file."},
+	 .details = "FILE-RULES is the number of rules in the file. RUN-TIME-MEMBERS is the number "
+		    "of members that were added at run time. If a partition is defined in the file "
+		    "and also at run time, its name and the parameters of its groups are those of "
+		    "the file."},
 	{.words = "partition show",
 	 .arguments = {P_KEY_ARGUMENT},
 	 .document = true,
 	 .digest = partition_digest,
 	 .print = print_partition,
 	 .summary = "Show a partition, its ports, and the status of each port.",
-	 .details = "`wanted`: the P_Key is to be written. `written`: the write is not "
-		    "acknowledged yet. `acknowledged`: the port has the P_Key. `failed`: there was "
-		    "no answer, and weftd tries again. `refused`: the device refused it. `no "
-		    "room`: the P_Key table of the port is full. `absent`: the port is not "
-		    "present, and its membership is kept."},
+	 .details = "`wanted`: weftd will write the P_Key. `written`: the write is not "
+		    "acknowledged yet. `acknowledged`: the port has the P_Key. `failed`: the write "
+		    "had no answer, and weftd tries again. `refused`: the device refused the "
+		    "P_Key. `no room`: the P_Key table of the port is full. `absent`: the port is "
+		    "not present, and its membership is kept."},
 	{.words = "partition add",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "name", .label = "NAME", .optional = true},
@@ -258,8 +261,9 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "`--ipoib` also makes the broadcast group of IPoIB with the given parameters, "
 		    "which are encoded as in a partition file. If there is no free MLID for the "
 		    "group, a warning says so and the exit status is 1. The partition exists, but "
-		    "IPoIB does not work in it until the group exists. In 0x7fff, the default "
-		    "partition, each port that is not named is a limited member."},
+		    "IPoIB does not work in it until the group exists. If you make 0x7fff, the "
+		    "default partition, each port that you do not add to it becomes a limited "
+		    "member."},
 	{.words = "partition remove",
 	 .arguments = {P_KEY_ARGUMENT},
 	 .print = print_partition_removed,
@@ -280,8 +284,8 @@ const struct ctl_command ctl_commands[] = {
 		 "restart. The answer comes when three steps are complete: the change is durable, "
 		 "the SA uses it, and no present port is pending. A port is pending until it has "
 		 "acknowledged or refused the change, or has failed. After 10 seconds the answer "
-		 "comes anyway and says which of these steps are not complete; they continue. The "
-		 "exit status is then 1, as it is when a port does not take its keys."},
+		 "comes anyway and says which steps are not complete; these steps continue. The "
+		 "exit status is then 1. It is also 1 if a port does not take its P_Keys."},
 	{.words = "partition member remove",
 	 .arguments = {P_KEY_ARGUMENT, {.member = "guids", .label = "GUID", .many = true}},
 	 .print = print_members_changed,
@@ -293,17 +297,19 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = partition_check,
 	 .print = print_partition_check,
 	 .summary = "Check a partition file and show the changes that it would make.",
-	 .details = "The answer is the errors of the file with their lines, or the P_Keys that "
-		    "ports would gain and lose. See `weft-partitions.conf(5)`."},
+	 .details = "The answer has the errors of the file with their lines. If the file has no "
+		    "errors, the answer has the P_Keys that ports would gain and lose. See "
+		    "`weft-partitions.conf(5)`."},
 	{.words = "partition accept",
 	 .print = print_partitions_accepted,
 	 .summary = "Put the remaining partitions in force after a loss of records.",
 	 .details = "If the store has lost records, `status` begins with this problem, and ports "
 		    "keep the P_Keys that they hold. New ports become limited members of the "
-		    "default partition. The commands above change the store, but no port. Correct "
-		    "`partition list` and `partition show` first, grant lost aliases again (`alias "
-		    "list`), then accept. As an alternative, `restore` a saved document, which "
-		    "also ends this state."},
+		    "default partition. The commands `partition` and `alias` then change the "
+		    "store, but no port. First check the output of `partition list`, `partition "
+		    "show` and `alias list`. Correct the partitions and members, and grant lost "
+		    "aliases again. Then accept. As an alternative, `restore` a saved document, "
+		    "which also ends this state."},
 	{.words = "alias list",
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
@@ -320,10 +326,10 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_alias_set,
 	 .summary = "Give a port an alias GUID at the first free index, or grant an alias that it "
 		    "has.",
-	 .details = "Partitions that name the GUID then count for the port. If another port has "
-		    "the alias without a grant, that port loses it. The GUID of a port or a node, "
-		    "and an alias that was granted to another port, are refused. The port number "
-		    "of a switch is 0. Only the MASTER accepts this command."},
+	 .details = "The port then is a member of the partitions that name the GUID. If another "
+		    "port has the alias without a grant, that port loses it. The command refuses "
+		    "the GUID of a port or a node, and an alias that was granted to another port. "
+		    "The port number of a switch is 0. Only the MASTER accepts this command."},
 	{.words = "alias remove",
 	 .arguments = {{.member = "node", .label = "NODE"},
 		       ANY_PORT_ARGUMENT(),
@@ -342,13 +348,13 @@ const struct ctl_command ctl_commands[] = {
 	 .digest = topology_export,
 	 .print = print_text,
 	 .summary = "Print the present fabric for other programs.",
-	 .details =
-		 "`net` is the format that ibnetdiscover prints, and that ibsim and weftsim read. "
-		 "`json` is an object with `nodes` and `links`. `dot` is a graph for Graphviz. "
-		 "`slurm` is topology.conf for the plugin topology/tree of Slurm. This plugin "
-		 "needs a tree: each switch with hosts is a leaf with its hosts, which have the "
-		 "first word of their description as name. Switches that connect the same parts of "
-		 "the fabric appear as one switch, with the name of the first of them."},
+	 .details = "`net` is the format that ibnetdiscover prints, and that ibsim and weftsim "
+		    "read. `json` is an object with `nodes` and `links`. `dot` is a graph for "
+		    "Graphviz. `slurm` is topology.conf for the plugin topology/tree of Slurm. "
+		    "This plugin needs a tree. In this tree each switch with hosts is a leaf, with "
+		    "a list of its hosts. The name of a switch or a host is the first word of its "
+		    "description. Switches that connect the same parts of the fabric appear as a "
+		    "single switch, with the name of the first of them."},
 	{.words = "topology check",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .ask = "topology export",
@@ -390,23 +396,28 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "route quality",
 	 .print = print_route_quality,
 	 .summary = "Show how evenly the programmed routes load the links between switches.",
-	 .details = "All to all: every host sends to every other host. The figures are the paths "
-		    "over the link with the highest load and over a link on average, by level, and "
-		    "the congestion risk. The congestion risk of a link is the number of hosts "
-		    "that send over it, or that receive over it, whichever is lower.\nShifts: each "
-		    "host sends to the host that is a fixed number of places further, for at most "
-		    "512 numbers. Random: 100 permutations. The figures are the flows on the link "
-		    "with the highest load.\nBisection: the share of a link that a flow gets on "
-		    "average when one half of the hosts sends to the other half."},
+	 .details =
+		 "All to all: every host sends to every other host. The figures are the number of "
+		 "paths over the link with the highest load, and the mean number of paths over a "
+		 "link, for all links and by level. For the congestion risk of a link, count the "
+		 "hosts that send over the link, and the hosts that receive over it: the risk is "
+		 "the lower number. The figure is the highest risk of all links.\nShifts: each "
+		 "host sends to the host that is a fixed number of places further on. The command "
+		 "tries up to 512 such numbers. Random: 100 random permutations, in which each "
+		 "host sends to one host and receives from one host. For each shift and each "
+		 "permutation, the number of flows on the link with the highest load counts. The "
+		 "figures are the worst and the median of these numbers, and for permutations the "
+		 "number that 95 of 100 do not exceed.\nBisection: the share of a link that a flow "
+		 "gets on average when one half of the hosts sends to the other half."},
 	{.words = "route plan",
 	 .arguments = {{.member = "engine", .label = "NAME", .option = true}},
 	 .print = print_route_plan,
 	 .summary = "Compare the routes of an engine with the programmed routes; change nothing.",
-	 .details =
-		 "The answer has the results of the checks, the quality beside that of the "
-		 "programmed routes, and the number of entries, blocks and switches that a change "
-		 "would write.\n`route check`, `route quality` and `route plan` compute in the "
-		 "background. One runs at a time, three more may wait, others are refused."},
+	 .details = "The answer has the results of the checks, the quality beside that of the "
+		    "programmed routes, and the number of entries, blocks and switches that a "
+		    "change would write.\n`route check`, `route quality` and `route plan` compute "
+		    "in the background. One of these commands runs at a time, and three more may "
+		    "wait. Further ones are refused."},
 	{.words = "route engine",
 	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]|default"}},
 	 .print = print_route_engine,
@@ -445,7 +456,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "List ports with errors, and links that are slower or narrower than possible.",
 	 .details = "Ports whose counters rose at the last read come first. Totals continue when "
 		    "counters are reset. A + marks a counter that is full: the real number is "
-		    "higher. The list of links needs no read."},
+		    "higher. The list of links does not depend on a read."},
 	{.words = "perf show",
 	 .arguments = {{.member = "node", .label = "NODE"}, ANY_PORT_ARGUMENT()},
 	 .print = print_counters,
@@ -458,7 +469,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
 	 .details = "The text has at most 1,000,000 bytes and does not change with `--json`. If "
 		    "there is no room for all ports with errors, those whose counters rise come "
-		    "first, and `weft_ports_omitted` has the number of the others. "
+		    "first, and `weft_ports_omitted` has the number of omitted ports. "
 		    "`weft-metrics.timer` writes the text to a file for node_exporter."},
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,
@@ -486,8 +497,8 @@ const struct ctl_command ctl_commands[] = {
 		 "does not read for a minute is dropped. `--since` shows the events after the "
 		 "event with this number, so that a client can continue where it stopped.\nweftd "
 		 "keeps the last 10,000 events of each kind in memory. If events are missing, the "
-		 "list has a line of kind `gap` with the first and the last number. Numbers are "
-		 "not used twice, and a restart that loses events is a gap. After weftd was "
+		 "list has a line of kind `gap` with the first and the last number. No number is "
+		 "used twice. If a restart loses events, the list has a gap there. After weftd was "
 		 "killed, some numbers are not used. Numbers begin at 1 again only if the state "
 		 "directory cannot be written or was lost. If N is higher than the latest event, "
 		 "weftd sends a gap with the latest number (`newest`), then all stored "
@@ -505,7 +516,7 @@ const struct ctl_command ctl_commands[] = {
 				"or default"}},
 	 .rows = "components",
 	 .columns = log_columns,
-	 .summary = "Show the log levels, or change them for all components or one.",
+	 .summary = "Show the log levels, or change the level of all components or of one.",
 	 .details = "Levels are those of `journalctl -p`. WEFT_COMPONENT in the journal names the "
 		    "component of a line. The level replaces the option `log_level` and is kept in "
 		    "the store. `default` as LEVEL returns to that option."},
@@ -520,16 +531,16 @@ const struct ctl_command ctl_commands[] = {
 	 .sink = &capture_sink,
 	 .print = print_capture,
 	 .summary = "Write the MADs of weftd to a file that Wireshark and tshark read.",
-	 .details =
-		 "The file (- is standard output) gets the MADs that weftd sends and receives from "
-		 "now on, for the given time or until the command is interrupted. The format is "
-		 "pcap with ERF records of type InfiniBand. M_Keys, SM_Keys, the SA key and keys "
-		 "of services are replaced by 0.\nweftd does not know some fields of a packet: the "
-		 "PSN, the CRCs and the P_Key (0xffff) have default values. Both ends of a "
-		 "directed route have the permissive LID. An RMPP message is recorded once, with "
-		 "its first 256 bytes.\nAt most 16,384 packets wait to be read. More are lost, and "
-		 "the end of the output says how many. There are at most four captures at a time. "
-		 "Only the owner can read the file, and it is complete whenever the command ends."},
+	 .details = "The file (- is standard output) gets the MADs that weftd sends and receives "
+		    "from now on, for the given time or until the command is interrupted. The "
+		    "format is pcap with ERF records of type InfiniBand. M_Keys, SM_Keys, the SA "
+		    "key and keys of services are replaced by 0.\nweftd does not know some fields "
+		    "of a packet: the PSN, the CRCs and the P_Key (0xffff) have default values. "
+		    "Both ends of a directed route have the permissive LID. An RMPP message is "
+		    "recorded once, with its first 256 bytes.\nAt most 16,384 packets wait to be "
+		    "read. Further packets are lost, and the end of the output says how many. "
+		    "There are at most four captures at a time. Only the owner can read the file. "
+		    "The file is complete whenever the command ends."},
 
 	{.words = "config show",
 	 .section = "Configuration",
@@ -569,44 +580,47 @@ const struct ctl_command ctl_commands[] = {
 	 .perform = keys_import_perform,
 	 .print = print_imported,
 	 .summary = "Read the M_Keys of ports from the file guid2mkey of OpenSM.",
-	 .details = "Use it, and then `sweep`, if ports do not answer after this manager has taken "
-		    "over from OpenSM. weftd tries these keys at ports whose key is not known."},
+	 .details = "Use this command, and then `sweep`, if ports do not answer after this manager "
+		    "has taken over from OpenSM. weftd tries these keys at ports whose key is not "
+		    "known."},
 
 	{.words = "ha status",
 	 .section = "High availability",
 	 .print = print_ha,
 	 .summary = "Show the standbys that follow this manager, or the master that it follows.",
-	 .details = "A MASTER shows for each standby its role and the number of changes that it "
-		    "has not acknowledged. Only a STANDBY takes over. `Durability` is the option "
-		    "`durability` of `weftd.conf(5)`: whether a client gets its answer when this "
-		    "manager has stored a registration, or when the standbys have it too. A "
-		    "standby shows the master that it follows, how many changes it is behind, "
-		    "whether its partition file differs, and why it does not follow other "
-		    "managers.\n`Refused` counts refusals since the start. It counts connections "
-		    "to `ha_listen` without a valid key, or for which too many handshakes were "
-		    "under way. It also counts standbys and masters with a valid key whose first "
-		    "message or a later message was refused."},
+	 .details = "A MASTER shows the role of each standby, and the number of changes that the "
+		    "standby has not acknowledged. Only a manager with the role STANDBY takes "
+		    "over. `Durability` is the option `durability` of `weftd.conf(5)`: whether a "
+		    "client gets its answer when this manager has stored a registration, or when "
+		    "the standbys have it too. A standby shows the master that it follows, how "
+		    "many changes it is behind, whether its partition file differs, and why it "
+		    "does not follow other managers.\n`Refused` counts refusals since the start. "
+		    "It counts connections to `ha_listen` that had no valid key, or that came "
+		    "while too many handshakes were under way. It also counts standbys and masters "
+		    "that have a valid key, but sent a message that was refused."},
 	{.words = "ha handover",
 	 .arguments = {{.member = "guid", .label = "GUID", .optional = true},
 		       {.member = "force", .optional = true, .option = true, .flag = true}},
 	 .print = print_handover,
 	 .summary = "Give the subnet to the standby with this port GUID, or to the standby of the "
 		    "highest rank.",
-	 .details = "Only the MASTER accepts this command. With `ha_listen` (see `weftd.conf(5)`) "
-		    "the standby must be in sync, unless `--force` is given. A busy standby is "
-		    "queried again for some seconds. This manager does not become MASTER again by "
-		    "itself. As long as the new master is MASTER, the priority of this manager is "
-		    "0. A new master that runs weft uses a higher priority (at most 15). An OpenSM "
-		    "with priority 1 or more keeps the subnet until this weftd restarts."},
+	 .details =
+		 "Only the MASTER accepts this command. With `ha_listen` (see `weftd.conf(5)`) the "
+		 "standby must be in sync, unless `--force` is given. A busy standby is queried "
+		 "again for some seconds. This manager does not become MASTER again by itself. As "
+		 "long as the new master is MASTER, the priority of this manager is 0. A new "
+		 "master that runs weft raises its own priority (at most to 15), so that it ranks "
+		 "above this manager even after this manager has restarted. A new master that runs "
+		 "OpenSM with priority 1 or more stays MASTER until this weftd restarts."},
 	{.words = "ha disable",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
 	 .summary = "Make a standby NOTACTIVE: it does not take over, even if the MASTER fails.",
 	 .details = "The state lasts until `ha enable` or a restart of that manager. The manager "
 		    "continues to follow. Only the MASTER accepts `ha disable`, `ha enable` and "
-		    "`ha discover`. They send a "
-		    "control packet to another manager and show its state. GUID is its port GUID, "
-		    "which Peers in `status` shows."},
+		    "`ha discover`. These commands send a control packet to another manager and "
+		    "show the state of that manager. GUID is the port GUID of that manager, which "
+		    "Peers in `status` shows."},
 	{.words = "ha enable",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
@@ -633,19 +647,20 @@ const struct ctl_command ctl_commands[] = {
 		 "subscriptions, alias GUIDs and settings. A record has its `kind` and the fields "
 		 "of the specification. Bytes and numbers of 64 bits are text, 0x and hexadecimal "
 		 "digits; names are text. The document may hold keys of services, so protect it as "
-		 "you protect these. M_Keys are in it only with `--with keys`. A registration that "
-		 "arrives during the command may be missing."},
+		 "you protect these keys. M_Keys are in it only with `--with keys`. A registration "
+		 "that arrives during the command may be missing."},
 	{.words = "restore",
 	 .arguments = {{.member = "file", .label = "FILE|-"}},
 	 .perform = restore_perform,
 	 .print = print_restored,
 	 .summary = "Replace the records of the store by those of a saved document.",
-	 .details = "The document comes from a file or from standard input (-). weftd checks all "
-		    "of it before anything changes, and the error names the first wrong record. "
-		    "The group of a member must come before the member. If the document lacks the "
-		    "broadcast group of the default partition, weftd makes it. Ports that are "
-		    "present keep their LIDs. M_Keys do not change if the document has none. Only "
-		    "a MASTER accepts this command. When it ends, the records are on the disk."},
+	 .details =
+		 "The document comes from a file or from standard input (-). weftd checks the "
+		 "whole document before anything changes. The error names the first wrong record. "
+		 "A group must come before its members. If the document lacks the broadcast group "
+		 "of the default partition, weftd makes it. Ports that are present keep their "
+		 "LIDs. M_Keys do not change if the document has none. Only a MASTER accepts this "
+		 "command. When the command ends, the records are on the disk."},
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
 		       {.member = "cache", .label = "DIR", .optional = true, .option = true},
@@ -656,10 +671,11 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "The command reads OpenSM's configuration, partition file and LIDs in DIR "
 		    "(default /etc/opensm) and its cache (`--cache`, default /var/cache/opensm). "
 		    "It writes a weftd.conf, a partition file and a document for `restore` into a "
-		    "directory (`--to`, default weft-import). If root runs it and there is a group "
-		    "`weft`, this group can read the files, otherwise only the caller. It lists "
-		    "the options that were taken over, and for the others the reason. It needs no "
-		    "daemon, changes no file of OpenSM, and overwrites no file."},
+		    "directory (`--to`, default weft-import). If root runs the command and there "
+		    "is a group `weft`, this group can read the files. Otherwise only the caller "
+		    "can read them. The command lists the options that were taken over, and gives "
+		    "the reason for each option that was not. It needs no daemon, changes no file "
+		    "of OpenSM, and overwrites no file."},
 	{.words = "completion",
 	 .section = "Shell completion",
 	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},

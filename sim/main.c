@@ -242,8 +242,9 @@ static const struct subcommand subcommands[] = {
 	 "serves the fabric of a net file or a SPEC to programs, until SIGTERM or SIGINT",
 	 run_serve},
 	{"run", "[-s SOCKET] [-n NODE[:PORT]] -- COMMAND...",
-	 "executes a program that takes the node's adapter for that of its machine", run_run},
-	{"do", "[-s SOCKET] 'COMMAND'...", "changes a served fabric and looks at it", run_do},
+	 "executes a program that finds the adapter of the node, and not those of this machine",
+	 run_run},
+	{"do", "[-s SOCKET] 'COMMAND'...", "changes a served fabric, or prints its state", run_do},
 	{"topology", "SPEC", "prints a topology as a net file that ibsim reads, too", run_topology},
 };
 

@@ -155,12 +155,9 @@ const struct ctl_sink capture_sink = {capture_open, capture_part, capture_close}
 
 void print_capture(const json_t *data, FILE *out)
 {
-	long long packets = number_member(data, "packets"), lost = number_member(data, "lost");
-
-	fprintf(out, "%s: %lld packet%s", text_member(data, "file"), packets,
-		text_plural(packets, "s"));
-	if (lost)
-		fprintf(out, "; %lld more were lost, as they came faster than they were read",
-			lost);
+	text_put(out, data, "{file}: {packets:d} packet{packets:#|s}");
+	if (number_member(data, "lost"))
+		text_put(out, data,
+			 "; {lost:d} more were lost, as they came faster than they were read");
 	fputc('\n', out);
 }

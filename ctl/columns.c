@@ -66,17 +66,6 @@ int columns_choose(const struct column *columns, const char *names, struct colum
 	}
 }
 
-static const json_t *member_at(const json_t *row, const char *path)
-{
-	const char *dot = path ? strchr(path, '.') : NULL;
-	char name[32];
-
-	if (!dot)
-		return path ? json_object_get(row, path) : row;
-	snprintf(name, sizeof(name), "%.*s", (int)(dot - path), path);
-	return json_object_get(json_object_get(row, name), dot + 1);
-}
-
 static char *number_text(const json_t *value)
 {
 	if (json_is_integer(value))
@@ -88,10 +77,13 @@ static char *number_text(const json_t *value)
 
 static char *cell_text(const struct column *column, const json_t *row)
 {
-	const json_t *value = member_at(row, column->member);
+	const char *member = column->member ? column->member : "";
+	const json_t *value = text_at(row, member, strlen(member));
 
 	if (column->text)
 		return column->text(row);
+	if (column->format)
+		return text_filled(row, column->format);
 	switch (column->kind) {
 	case COLUMN_NODE:
 		return mem_strdup(text_name(value));

@@ -30,14 +30,19 @@ struct column {
 	const char *name;   /* in upper case, without blanks; NULL ends an array of columns */
 	const char *member; /* of the row; "peer.port": of an object in it; NULL: the row itself */
 	enum column_kind kind;
-	/* Returns the text of the cell, which is freed; NULL: as the kind says. */
+	const char *format; /* of the cell's text (ctl/text.h); NULL: as the kind says */
+	/* Returns the text of the cell, which is freed; NULL: as above. */
 	char *(*text)(const json_t *row);
 };
 
-/* Elements of an array of columns: one from a member, one from a function. */
+/* Elements of an array of columns: from a member, from a format, from a function. */
 #define COLUMN(column_name, of_member, of_kind)                           \
 	{                                                                 \
 		.name = column_name, .member = of_member, .kind = of_kind \
+	}
+#define COLUMN_FORMAT(column_name, of_format, of_kind)                    \
+	{                                                                 \
+		.name = column_name, .format = of_format, .kind = of_kind \
 	}
 #define COLUMN_FROM(column_name, function, of_kind)                    \
 	{                                                              \

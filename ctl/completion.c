@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/text.h"
+
 static const char bash_begin[] =
 	"# Completion of weftctl for bash; made by `weftctl completion bash`.\n"
 	"_weftctl() {\n"
@@ -115,11 +117,9 @@ int completion_digest(const json_t *request, json_t **data, char error[CTL_ERROR
 	bool zsh = shell && !strcmp(shell, "zsh");
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = text_stream(&text, &size);
 
 	(void)error;
-	if (!out)
-		abort();
 	fputs(zsh ? zsh_begin : bash_begin, out);
 	for (const struct ctl_command *command = ctl_commands; command->words; command++)
 		completion_print_command(command, out);

@@ -447,16 +447,11 @@ static void print_options(const json_t *data, bool taken, FILE *out)
 void print_opensm(const json_t *data, FILE *out)
 {
 	const char *readers = text_member(data, "readers");
-	const json_t *file;
-	size_t i;
 
 	print_options(data, true, out);
 	print_options(data, false, out);
-	fprintf(out, "\nOptions that have OpenSM's default are not listed.\nIn %s:",
-		text_member(data, "to"));
-	json_array_foreach (json_object_get(data, "files"), i, file)
-		fprintf(out, "%s %s", i ? "," : "",
-			json_is_string(file) ? json_string_value(file) : "-");
+	text_put(out, data, "\nOptions that have OpenSM's default are not listed.\nIn {to}:");
+	text_put_list(out, json_object_get(data, "files"), " {}", ",");
 	if (*readers)
 		fprintf(out, ", readable only by the owner and the group %s", readers);
 	fprintf(out,

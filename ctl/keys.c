@@ -16,19 +16,13 @@
 
 enum { ROWS_A_PIECE = 200 };
 
-static char *last_text(const json_t *offender)
-{
-	return mem_printf("%s(%s)", text_member(offender, "method"),
-			  text_member(offender, "attribute"));
-}
-
 static void print_offenders(const json_t *offenders, FILE *out)
 {
 	static const struct column columns[] = {
 		COLUMN("WRONG-KEYS", "count", COLUMN_NUMBER),
 		COLUMN("FROM", "guid", COLUMN_TEXT),
 		COLUMN("LID", "lid", COLUMN_NUMBER),
-		COLUMN_FROM("LAST", last_text, COLUMN_TEXT),
+		COLUMN_FORMAT("LAST", "{method}({attribute})", COLUMN_TEXT),
 		COLUMN("AT", "at", COLUMN_TEXT),
 		COLUMN("NAME", "description", COLUMN_NAME),
 		{.name = NULL},
@@ -39,16 +33,13 @@ static void print_offenders(const json_t *offenders, FILE *out)
 
 void print_keys(const json_t *data, FILE *out)
 {
-	fprintf(out, "Mode        %s, protection level %lld, lease %lld s\n",
-		text_member(data, "mode"), number_member(data, "protection_level"),
-		number_member(data, "lease_period_s"));
-	fprintf(out, "Ports       %lld, %lld with their key, %lld that may hold an earlier key\n",
-		number_member(data, "ports"), number_member(data, "protected"),
-		number_member(data, "changing"));
-	fprintf(out, "Recorded    keys of %lld ports, %lld secrets\n",
-		number_member(data, "recorded"), number_member(data, "secrets"));
-	fprintf(out, "Violations  %lld, %lld of them by this manager\n",
-		number_member(data, "violations"), number_member(data, "own_violations"));
+	text_put(out, data,
+		 "Mode        {mode}, protection level {protection_level:d}, lease "
+		 "{lease_period_s:d} s\n"
+		 "Ports       {ports:d}, {protected:d} with their key, {changing:d} that may hold "
+		 "an earlier key\n"
+		 "Recorded    keys of {recorded:d} ports, {secrets:d} secrets\n"
+		 "Violations  {violations:d}, {own_violations:d} of them by this manager\n");
 	if (json_array_size(json_object_get(data, "offenders")))
 		print_offenders(json_object_get(data, "offenders"), out);
 }
@@ -136,6 +127,5 @@ int keys_import_perform(const char *socket, const json_t *request, json_t **resu
 
 void print_imported(const json_t *data, FILE *out)
 {
-	fprintf(out, "%lld keys, %lld of them of ports whose key was not known\n",
-		number_member(data, "rows"), number_member(data, "taken"));
+	text_put(out, data, "{rows:d} keys, {taken:d} of them of ports whose key was not known\n");
 }

@@ -51,12 +51,8 @@ static void partition_print_ports(const json_t *ports, FILE *out)
 
 void print_partition(const json_t *data, FILE *out)
 {
-	const json_t *partition = json_object_get(data, "partition");
-
-	fprintf(out, "0x%04llx \"%s\", by %s%s%s\n", number_member(partition, "p_key"),
-		text_member(partition, "name"), text_member(partition, "by"),
-		flag_member(partition, "ipoib") ? ", ipoib" : "",
-		flag_member(partition, "indx0") ? ", indx0" : "");
+	text_put(out, json_object_get(data, "partition"),
+		 "{p_key:x4} \"{name}\", by {by}{ipoib:?, ipoib}{indx0:?, indx0}\n");
 	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
@@ -64,13 +60,11 @@ void print_partition(const json_t *data, FILE *out)
 static void print_change(const json_t *data, const char *done, const char *alone, FILE *out)
 {
 	json_t *counts = json_object_get(data, "counts"), *count;
-	long long waiting = number_member(data, "waiting");
 	const char *status;
 	unsigned kinds = 0;
-	json_t *warning;
-	size_t i;
 
-	fprintf(out, "0x%04llx%s", number_member(data, "p_key"), done);
+	text_put(out, data, "{p_key:x4}");
+	fputs(done, out);
 	json_object_foreach (counts, status, count) {
 		fprintf(out, "%s%lld %s", kinds++ ? ", " : ": ", json_integer_value(count), status);
 	}
@@ -79,16 +73,13 @@ static void print_change(const json_t *data, const char *done, const char *alone
 		fputs("  not durable yet: the store has not confirmed it, and a restart may undo "
 		      "it; see weftctl status\n",
 		      out);
-	if (waiting)
-		fprintf(out,
-			"  %lld port%s not acknowledged it yet; weftd tries again; see weftctl "
-			"partition show 0x%04llx\n",
-			waiting, waiting == 1 ? " has" : "s have", number_member(data, "p_key"));
+	if (number_member(data, "waiting"))
+		text_put(out, data,
+			 "  {waiting:d} port{waiting:# has|s have} not acknowledged it yet; weftd "
+			 "tries again; see weftctl partition show {p_key:x4}\n");
 	if (!flag_member(data, "shown"))
 		fputs("  the SA does not use it yet\n", out);
-	json_array_foreach (json_object_get(data, "warnings"), i, warning) {
-		fprintf(out, "  warning: %s\n", json_string_value(warning));
-	}
+	text_put_list(out, json_object_get(data, "warnings"), "  warning: {}\n", "");
 	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
@@ -113,17 +104,13 @@ void print_members_changed(const json_t *data, FILE *out)
 
 void print_partitions_accepted(const json_t *data, FILE *out)
 {
-	long long made = number_member(data, "at_run_time");
-	long long members = number_member(data, "run_time_members");
-
-	if (!json_is_string(json_object_get(data, "loss"))) {
+	if (json_is_string(json_object_get(data, "loss")))
+		text_put(out, data,
+			 "accepted: {at_run_time:d} partition{at_run_time:#|s} made at run time, "
+			 "with {run_time_members:d} member{run_time_members:#|s}; ports get their "
+			 "P_Keys now\n");
+	else
 		fputs("no partitions are missing: nothing to accept\n", out);
-		return;
-	}
-	fprintf(out,
-		"accepted: %lld partition%s made at run time, with %lld member%s; ports get "
-		"their P_Keys now\n",
-		made, text_plural(made, "s"), members, text_plural(members, "s"));
 }
 
 bool partition_change_failed(const json_t *data)
@@ -211,21 +198,15 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 
 void print_partition_check(const json_t *data, FILE *out)
 {
-	const json_t *port, *notes = json_object_get(data, "notes");
-	long long changed = number_member(data, "changed");
-	size_t i;
+	const json_t *ports = json_object_get(data, "ports");
+	long long more = number_member(data, "changed") - (long long)json_array_size(ports);
 
-	if (json_is_string(notes))
-		fprintf(out, "%s\n", json_string_value(notes));
-	fprintf(out, "%lld partition%s; ", number_member(data, "partitions"),
-		text_plural(number_member(data, "partitions"), "s"));
-	fprintf(out, "it would change the P_Keys of %lld of %lld port%s\n", changed,
-		number_member(data, "ports_in_all"),
-		text_plural(number_member(data, "ports_in_all"), "s"));
-	json_array_foreach (json_object_get(data, "ports"), i, port)
-		fprintf(out, "  %s %s: gains %s; loses %s\n", text_member(port, "guid"),
-			text_member(port, "description"), text_member(port, "gains"),
-			text_member(port, "loses"));
-	if ((long long)i < changed)
-		fprintf(out, "  and %lld more\n", changed - (long long)i);
+	if (json_is_string(json_object_get(data, "notes")))
+		text_put(out, data, "{notes}\n");
+	text_put(out, data,
+		 "{partitions:d} partition{partitions:#|s}; it would change the P_Keys of "
+		 "{changed:d} of {ports_in_all:d} port{ports_in_all:#|s}\n");
+	text_put_list(out, ports, "  {guid} {description}: gains {gains}; loses {loses}\n", "");
+	if (more > 0)
+		fprintf(out, "  and %lld more\n", more);
 }

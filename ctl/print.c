@@ -2,23 +2,18 @@
 /* Prints lists, paths and sweeps. print_status() is in status.c. */
 #include "ctl/handlers.h"
 
-#include <string.h>
-
 #include "ctl/text.h"
 
 static void print_sweep_changes(const json_t *data, FILE *out)
 {
-	long long blocks = number_member(data, "blocks_set");
-	long long switches = number_member(data, "switches_set");
-	bool fabric = flag_member(data, "fabric_changed");
+	bool blocks = number_member(data, "blocks_set");
 
-	if (fabric)
-		fputs("the fabric changed", out);
+	text_put(out, data, "{fabric_changed:?the fabric changed}");
 	if (blocks)
-		fprintf(out, "%s%lld block%s of forwarding tables written on %lld switch%s",
-			fabric ? "; " : "", blocks, text_plural(blocks, "s"), switches,
-			text_plural(switches, "es"));
-	if (!fabric && !blocks)
+		text_put(out, data,
+			 "{fabric_changed:?; }{blocks_set:d} block{blocks_set:#|s} of forwarding "
+			 "tables written on {switches_set:d} switch{switches_set:#|es}");
+	else if (!flag_member(data, "fabric_changed"))
 		fputs(number_member(data, "sets") ? "no forwarding table changed"
 						  : "nothing changed",
 		      out);
@@ -27,16 +22,12 @@ static void print_sweep_changes(const json_t *data, FILE *out)
 
 void print_sweep(const json_t *data, FILE *out)
 {
-	const char *summary = text_member(data, "summary");
-	long long smps = number_member(data, "smps"), sets = number_member(data, "sets");
-	char span[TEXT_SPAN_SIZE];
-
-	fprintf(out, "%s sweep in %s: %lld SMP%s, %lld of them Set(); ", text_member(data, "kind"),
-		text_span(number_member(data, "duration_us"), span), smps, text_plural(smps, "s"),
-		sets);
+	text_put(out, data,
+		 "{kind} sweep in {duration_us:us}: {smps:d} SMP{smps:#|s}, {sets:d} of them "
+		 "Set(); ");
 	print_sweep_changes(data, out);
-	if (strcmp(summary, "-") != 0)
-		fprintf(out, "%s\n", summary);
+	if (json_is_string(json_object_get(data, "summary")))
+		text_put(out, data, "{summary}\n");
 }
 
 const struct column node_columns[] = {
@@ -79,19 +70,17 @@ void print_route(const json_t *data, FILE *out)
 		COLUMN("LID", "lid", COLUMN_NUMBER),	  COLUMN("GUID", "guid", COLUMN_TEXT),
 		COLUMN("NODE", NULL, COLUMN_NODE),	  {.name = NULL},
 	};
-	const json_t *src = json_object_get(data, "src"), *dst = json_object_get(data, "dst");
 	json_t *rows = json_array(), *hop;
 	size_t i;
 
-	fprintf(out, "from %s (LID %lld) to %s (LID %lld)\n", text_name(src),
-		number_member(src, "lid"), text_name(dst), number_member(dst, "lid"));
+	text_put(out, data, "from {src:n} (LID {src.lid:d}) to {dst:n} (LID {dst.lid:d})\n");
 	json_array_foreach (json_object_get(data, "hops"), i, hop) {
 		json_t *row = json_copy(hop);
 
 		json_object_set_new(row, "hop", json_integer((json_int_t)i));
 		json_array_append_new(rows, row);
 	}
-	if (json_equal(src, dst))
+	if (json_equal(json_object_get(data, "src"), json_object_get(data, "dst")))
 		fputs("source and destination are the same node\n", out);
 	else
 		columns_print(columns, NULL, rows, out);

@@ -25,12 +25,12 @@ static void print_config_changes(const json_t *data, FILE *out)
 	const json_t *change;
 	size_t i;
 
-	json_array_foreach (json_object_get(data, "changes"), i, change)
-		fprintf(out, "  %s: %s -> %s%s\n", text_member(change, "name"),
-			text_member(change, "now"), text_member(change, "next"),
-			!strcmp(text_member(change, "effect"), "restart")
-				? " (takes effect after a restart of weftd)"
-				: "");
+	json_array_foreach (json_object_get(data, "changes"), i, change) {
+		bool restart = !strcmp(text_member(change, "effect"), "restart");
+
+		text_put(out, change, "  {name}: {now} -> {next}");
+		fputs(restart ? " (takes effect after a restart of weftd)\n" : "\n", out);
+	}
 }
 
 void print_would_change(const json_t *data, FILE *out)

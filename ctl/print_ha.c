@@ -6,13 +6,6 @@
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-static char *last_seen_text(const json_t *standby)
-{
-	char span[TEXT_SPAN_SIZE];
-
-	return mem_printf("%s ago", text_span(1000 * number_member(standby, "last_seen_ms"), span));
-}
-
 static void print_standbys(const json_t *standbys, FILE *out)
 {
 	static const struct column columns[] = {
@@ -22,7 +15,7 @@ static void print_standbys(const json_t *standbys, FILE *out)
 		COLUMN("STATE", "state", COLUMN_TEXT),
 		COLUMN("LAG", "lag", COLUMN_NUMBER),
 		COLUMN("TABLES", "tables", COLUMN_NUMBER),
-		COLUMN_FROM("LAST-SEEN", last_seen_text, COLUMN_NUMBER),
+		COLUMN_FORMAT("LAST-SEEN", "{last_seen_ms:ms} ago", COLUMN_NUMBER),
 		COLUMN("STORE", "store", COLUMN_TEXT),
 		{.name = NULL},
 	};
@@ -37,17 +30,13 @@ static void print_standbys(const json_t *standbys, FILE *out)
 
 static void print_master(const json_t *master, FILE *out)
 {
-	char span[TEXT_SPAN_SIZE];
-
-	fprintf(out, "Master      %s", text_member(master, "state"));
+	text_put(out, master, "Master      {state}");
 	if (json_object_get(master, "guid"))
-		fprintf(out, " %s at %s, %lld changes behind, last seen %s ago",
-			text_member(master, "guid"), text_member(master, "address"),
-			number_member(master, "lag"),
-			text_span(1000 * number_member(master, "last_seen_ms"), span));
-	fputc('\n', out);
-	if (json_is_true(json_object_get(master, "other_partitions")))
-		fputs("Partitions  the file here differs from the master's\n", out);
+		text_put(out, master,
+			 " {guid} at {address}, {lag:d} changes behind, last seen "
+			 "{last_seen_ms:ms} ago");
+	text_put(out, master,
+		 "\n{other_partitions:?Partitions  the file here differs from the master's\n}");
 }
 
 static void print_ha_peers(const json_t *peers, FILE *out)
@@ -65,13 +54,11 @@ static void print_ha_peers(const json_t *peers, FILE *out)
 
 static void print_refused(const json_t *refused, FILE *out)
 {
-	long long connections = number_member(refused, "connections"),
-		  standbys = number_member(refused, "standbys"),
-		  masters = number_member(refused, "masters");
-
-	if (connections || standbys || masters)
-		fprintf(out, "Refused     %lld connections, %lld standbys, %lld masters\n",
-			connections, standbys, masters);
+	if (number_member(refused, "connections") || number_member(refused, "standbys") ||
+	    number_member(refused, "masters"))
+		text_put(out, refused,
+			 "Refused     {connections:d} connections, {standbys:d} standbys, "
+			 "{masters:d} masters\n");
 }
 
 void print_ha(const json_t *data, FILE *out)
@@ -79,10 +66,9 @@ void print_ha(const json_t *data, FILE *out)
 	const char *listen = text_member(data, "listen");
 	bool leads = !strcmp(text_member(data, "role"), "MASTER");
 
-	fprintf(out, "Role        %s\n", text_member(data, "role"));
-	fprintf(out, "Listens     %s\n",
-		*listen ? listen : "no: standbys cannot follow this manager");
-	fprintf(out, "Durability  %s", text_member(data, "durability"));
+	text_put(out, data, "Role        {role}\nListens     ");
+	text_put(out, data, *listen ? "{listen}" : "no: standbys cannot follow this manager");
+	text_put(out, data, "\nDurability  {durability}");
 	if (leads && strcmp(text_member(data, "durability"), text_member(data, "acknowledged_by")))
 		fputs("; local now, because no standby is in sync", out);
 	fputc('\n', out);
@@ -96,11 +82,11 @@ void print_ha(const json_t *data, FILE *out)
 
 void print_handover(const json_t *data, FILE *out)
 {
-	fprintf(out, "handover complete: manager %s is MASTER, this manager is its standby\n",
-		text_member(data, "guid"));
+	text_put(out, data,
+		 "handover complete: manager {guid} is MASTER, this manager is its standby\n");
 }
 
 void print_ordered(const json_t *data, FILE *out)
 {
-	fprintf(out, "manager %s is %s\n", text_member(data, "guid"), text_member(data, "state"));
+	text_put(out, data, "manager {guid} is {state}\n");
 }

@@ -177,15 +177,13 @@ static void print_all(const json_t *counters, const char *heading, FILE *out)
 
 void print_counters(const json_t *data, FILE *out)
 {
-	const json_t *peer = json_object_get(data, "peer"), *rates = json_object_get(data, "rates");
+	const json_t *rates = json_object_get(data, "rates");
 	char text[4][RATE_SIZE];
 
-	fprintf(out, "%s port %lld, LID %lld", text_name(data), number_member(data, "port"),
-		number_member(data, "lid"));
-	if (json_is_object(peer))
-		fprintf(out, ", leads to %s %lld", text_name(peer), number_member(peer, "port"));
-	fprintf(out, "%s\n",
-		flag_member(data, "redirected") ? "; redirected to another agent" : "");
+	text_put(out, data, "{:n} port {port:d}, LID {lid:d}");
+	if (json_is_object(json_object_get(data, "peer")))
+		text_put(out, data, ", leads to {peer:n} {peer.port:d}");
+	text_put(out, data, "{redirected:?; redirected to another agent}\n");
 	print_all(json_object_get(data, "counters"), "PortCounters", out);
 	print_all(json_object_get(data, "extended"), "PortCountersExtended", out);
 	print_all(json_object_get(json_object_get(data, "totals"), "counters"),
@@ -200,18 +198,11 @@ void print_counters(const json_t *data, FILE *out)
 
 void print_perf_sweep(const json_t *data, FILE *out)
 {
-	char span[TEXT_SPAN_SIZE];
-
-	fprintf(out, "sweep %lld: %lld port%s of %lld agent%s read in %s, %lld request%s",
-		number_member(data, "sweeps"), number_member(data, "ports"),
-		text_plural(number_member(data, "ports"), "s"), number_member(data, "agents"),
-		text_plural(number_member(data, "agents"), "s"),
-		text_span(number_member(data, "duration_us"), span),
-		number_member(data, "requests"), text_plural(number_member(data, "requests"), "s"));
-	fprintf(out, "\n%lld agent%s silent, %lld timed out, %lld refused, %lld reset%s\n",
-		number_member(data, "silent"), text_plural(number_member(data, "silent"), "s"),
-		number_member(data, "timed_out"), number_member(data, "refused"),
-		number_member(data, "resets"), text_plural(number_member(data, "resets"), "s"));
+	text_put(out, data,
+		 "sweep {sweeps:d}: {ports:d} port{ports:#|s} of {agents:d} agent{agents:#|s} "
+		 "read in {duration_us:us}, {requests:d} request{requests:#|s}\n"
+		 "{silent:d} agent{silent:#|s} silent, {timed_out:d} timed out, {refused:d} "
+		 "refused, {resets:d} reset{resets:#|s}\n");
 }
 
 /* Metrics */

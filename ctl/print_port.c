@@ -61,17 +61,14 @@ void print_node(const json_t *data, FILE *out)
 {
 	const json_t *node = json_object_get(data, "node");
 
-	fprintf(out, "%s, %s, GUID %s, LID %lld\n", text_name(node), text_member(node, "type"),
-		text_member(node, "guid"), number_member(node, "lid"));
-	fprintf(out, "SystemImageGUID %s, vendor 0x%06llx, device %lld, revision 0x%llx\n",
-		text_member(node, "system_guid"), number_member(node, "vendor"),
-		number_member(node, "device"), number_member(node, "revision"));
+	text_put(out, node,
+		 "{:n}, {type}, GUID {guid}, LID {lid:d}\n"
+		 "SystemImageGUID {system_guid}, vendor {vendor:x6}, device {device:d}, revision "
+		 "{revision:x1}\n");
 	if (json_object_get(node, "lft_cap"))
-		fprintf(out,
-			"LinearFDBCap %lld, LinearFDBTop %lld, MulticastFDBCap %lld, %s port 0\n",
-			number_member(node, "lft_cap"), number_member(node, "lft_top"),
-			number_member(node, "mft_cap"),
-			flag_member(node, "enhanced_port0") ? "enhanced" : "base");
+		text_put(out, node,
+			 "LinearFDBCap {lft_cap:d}, LinearFDBTop {lft_top:d}, MulticastFDBCap "
+			 "{mft_cap:d}, {enhanced_port0:?enhanced|base} port 0\n");
 	fputc('\n', out);
 	print_own_ports(json_object_get(data, "ports"), out);
 }
@@ -79,37 +76,34 @@ void print_node(const json_t *data, FILE *out)
 void print_port(const json_t *data, FILE *out)
 {
 	static const struct {
-		const char *member, *words;
-	} numbers[] = {
-		{"lid", "LID"},
-		{"lmc", "LMC"},
-		{"sm_lid", "MasterSMLID"},
-		{"mtu", "MTU"},
-		{"mtu_cap", "MTUCap"},
-		{"vls", "VLs in use"},
-		{"vl_cap", "VLCap"},
-		{"hoq_life", "HOQLife"},
-		{"vl_stall_count", "VLStallCount"},
-		{"m_key_violations", "M_Key violations"},
-		{"p_key_violations", "P_Key violations"},
-		{"q_key_violations", "Q_Key violations"},
+		const char *member, *format;
+	} lines[] = {
+		{"peer", "leads to          {peer:n} port {peer.port:d} ({peer.guid})"},
+		{"port_guid", "PortGUID          {port_guid}"},
+		{"width_speed", "speed             {width_speed}"},
+		{"lid", "LID               {lid:d}"},
+		{"lmc", "LMC               {lmc:d}"},
+		{"sm_lid", "MasterSMLID       {sm_lid:d}"},
+		{"mtu", "MTU               {mtu:d}"},
+		{"mtu_cap", "MTUCap            {mtu_cap:d}"},
+		{"vls", "VLs in use        {vls:d}"},
+		{"vl_cap", "VLCap             {vl_cap:d}"},
+		{"hoq_life", "HOQLife           {hoq_life:d}"},
+		{"vl_stall_count", "VLStallCount      {vl_stall_count:d}"},
+		{"m_key_violations", "M_Key violations  {m_key_violations:d}"},
+		{"p_key_violations", "P_Key violations  {p_key_violations:d}"},
+		{"q_key_violations", "Q_Key violations  {q_key_violations:d}"},
 	};
-	const json_t *peer = json_object_get(data, "peer");
 
-	fprintf(out, "%s port %lld: %s, %s%s\n", text_name(data), number_member(data, "port"),
-		text_member(data, "state"), text_member(data, "physical"),
-		flag_member(data, "disabled") ? ", disabled by command" : "");
-	if (peer)
-		fprintf(out, "  %-18s%s port %lld (%s)\n", "leads to", text_name(peer),
-			number_member(peer, "port"), text_member(peer, "guid"));
-	if (json_object_get(data, "port_guid"))
-		fprintf(out, "  %-18s%s\n", "PortGUID", text_member(data, "port_guid"));
-	if (json_object_get(data, "width_speed"))
-		fprintf(out, "  %-18s%s\n", "speed", text_member(data, "width_speed"));
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (json_object_get(data, numbers[i].member))
-			fprintf(out, "  %-18s%lld\n", numbers[i].words,
-				number_member(data, numbers[i].member));
+	text_put(out, data,
+		 "{:n} port {port:d}: {state}, {physical}{disabled:?, disabled by command}\n");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (!json_object_get(data, lines[i].member))
+			continue;
+		fputs("  ", out);
+		text_put(out, data, lines[i].format);
+		fputc('\n', out);
+	}
 	if (json_object_get(data, "enforces_in"))
 		fprintf(out, "  %-18s%s\n", "enforces P_Keys",
 			flag_member(data, "enforces_in")
@@ -124,8 +118,8 @@ void print_port_change(const json_t *data, FILE *out)
 		fputs("the switch is not present; its port will be enabled when the switch is\n",
 		      out);
 	else if (flag_member(data, "unchanged"))
-		fprintf(out, "the port is %s already: nothing was written\n",
-			flag_member(data, "disabled") ? "disabled" : "enabled");
+		text_put(out, data,
+			 "the port is {disabled:?disabled|enabled} already: nothing was written\n");
 	else
 		print_sweep(data, out);
 }

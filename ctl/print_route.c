@@ -3,8 +3,6 @@
  * Prints the answers of route check, route quality, route plan and route engine. The quality table
  * has a column for each set of tables, so that you can compare a plan with the present routes.
  */
-#include <string.h>
-
 #include "ctl/handlers.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
@@ -14,91 +12,73 @@ static double real_member(const json_t *object, const char *name)
 	return json_number_value(json_object_get(object, name));
 }
 
-static void print_example(const json_t *data, const char *name, FILE *out)
-{
-	const json_t *example = json_object_get(data, name);
-
-	if (example)
-		fprintf(out, ", for example LID %lld from %s", number_member(example, "lid"),
-			text_name(json_object_get(example, "from")));
-	fputc('\n', out);
-}
-
 static void print_islands(const json_t *data, FILE *out)
 {
-	long long islands = number_member(data, "num_islands"), shown;
-	const json_t *island;
-	size_t i;
+	const json_t *islands = json_object_get(data, "islands");
+	long long more = number_member(data, "num_islands") - (long long)json_array_size(islands);
 
-	if (islands < 2)
+	if (number_member(data, "num_islands") < 2)
 		return;
-	fprintf(out,
-		"Islands: the fabric has %lld parts without a link between them; %lld pairs of "
-		"switch and LID cannot reach each other\n",
-		islands, number_member(data, "disconnected"));
-	json_array_foreach (json_object_get(data, "islands"), i, island) {
-		fprintf(out, "  part with %s: %lld switches, %lld ports of hosts\n",
-			text_name(json_object_get(island, "first")),
-			number_member(island, "switches"), number_member(island, "hosts"));
-	}
-	shown = (long long)json_array_size(json_object_get(data, "islands"));
-	if (shown < islands)
-		fprintf(out, "  and %lld more\n", islands - shown);
+	text_put(out, data,
+		 "Islands: the fabric has {num_islands:d} parts without a link between them; "
+		 "{disconnected:d} pairs of switch and LID cannot reach each other\n");
+	text_put_list(out, islands,
+		      "  part with {first:n}: {switches:d} switches, {hosts:d} ports of hosts\n",
+		      "");
+	if (more > 0)
+		fprintf(out, "  and %lld more\n", more);
 }
 
 static void print_credit(const json_t *credit, FILE *out)
 {
-	long long loops = number_member(credit, "loops");
-	const json_t *loop = json_object_get(credit, "loop"), *hop;
-	size_t i;
+	const json_t *loop = json_object_get(credit, "loop");
 
-	if (!loops) {
-		fprintf(out, "Credit loops: none, of %lld channels\n",
-			number_member(credit, "channels"));
+	if (!number_member(credit, "loops")) {
+		text_put(out, credit, "Credit loops: none, of {channels:d} channels\n");
 		return;
 	}
-	fprintf(out,
-		"Credit loops: %lld of %lld channels are in a loop; example with %lld channels on "
-		"VL %lld:\n",
-		loops, number_member(credit, "channels"), number_member(credit, "length"),
-		number_member(credit, "vl"));
-	json_array_foreach (loop, i, hop) {
-		fprintf(out, "  %s port %lld\n", text_name(hop), number_member(hop, "port"));
-	}
+	text_put(out, credit,
+		 "Credit loops: {loops:d} of {channels:d} channels are in a loop; example with "
+		 "{length:d} channels on VL {vl:d}:\n");
+	text_put_list(out, loop, "  {:n} port {port:d}\n", "");
 	if ((long long)json_array_size(loop) < number_member(credit, "length"))
 		fputs("  ...\n", out);
 }
 
+/* Prints a number of pairs that are not reached, if there are any, and one of them. */
+static void print_pairs(const json_t *data, const char *member, const char *format,
+			const char *example, FILE *out)
+{
+	if (!number_member(data, member))
+		return;
+	text_put(out, data, format);
+	if (json_object_get(data, example))
+		text_put(out, json_object_get(data, example),
+			 ", for example LID {lid:d} from {from:n}");
+	fputc('\n', out);
+}
+
 static void print_reached(const json_t *data, FILE *out)
 {
-	long long unreached = number_member(data, "unreached"),
-		  looping = number_member(data, "looping");
+	long long pairs = number_member(data, "pairs");
 
 	fprintf(out, "Reached: %lld of %lld pairs of switch and LID\n",
-		number_member(data, "pairs") - unreached - looping -
+		pairs - number_member(data, "unreached") - number_member(data, "looping") -
 			number_member(data, "disconnected"),
-		number_member(data, "pairs"));
-	if (unreached) {
-		fprintf(out, "Not reached although linked: %lld", unreached);
-		print_example(data, "unreached_example", out);
-	}
-	if (looping) {
-		fprintf(out, "In a loop: %lld", looping);
-		print_example(data, "looping_example", out);
-	}
+		pairs);
+	print_pairs(data, "unreached", "Not reached although linked: {unreached:d}",
+		    "unreached_example", out);
+	print_pairs(data, "looping", "In a loop: {looping:d}", "looping_example", out);
 }
 
 static void print_head(const json_t *data, FILE *out)
 {
-	long long unknown = number_member(data, "unknown_blocks");
-
-	fprintf(out, "Routes of %s on %lld switches, %lld end ports\n", text_member(data, "engine"),
-		number_member(data, "switches"), number_member(data, "end_ports"));
-	if (unknown)
-		fprintf(out,
-			"Unknown contents of %lld block%s of tables: a write is in progress, or "
-			"the switch did not answer\n",
-			unknown, text_plural(unknown, "s"));
+	text_put(out, data,
+		 "Routes of {engine} on {switches:d} switches, {end_ports:d} end ports\n");
+	if (number_member(data, "unknown_blocks"))
+		text_put(out, data,
+			 "Unknown contents of {unknown_blocks:d} block{unknown_blocks:#|s} of "
+			 "tables: a write is in progress, or the switch did not answer\n");
 }
 
 void print_route_check(const json_t *data, FILE *out)
@@ -199,21 +179,17 @@ void print_route_plan(const json_t *data, FILE *out)
 		{.name = NULL},
 	};
 	const json_t *planned = json_object_get(data, "planned");
-	const json_t *churn = json_object_get(data, "churn");
 	const json_t *const sets[] = {json_object_get(data, "now"), planned};
-	const char *why = text_member(data, "why");
 
 	print_head(data, out);
-	fprintf(out, "Planned: %s; nothing is programmed\n", text_member(planned, "engine"));
-	if (strcmp(why, "-") != 0)
-		fprintf(out, "weftd would refuse this plan: %s\n", why);
+	text_put(out, planned, "Planned: {engine}; nothing is programmed\n");
+	if (json_is_string(json_object_get(data, "why")))
+		text_put(out, data, "weftd would refuse this plan: {why}\n");
 	print_reached(planned, out);
 	print_credit(json_object_get(planned, "credit"), out);
-	fprintf(out,
-		"Changes: %lld entries in %lld blocks of %lld switches; %lld paths from a switch "
-		"with hosts to a LID differ\n\n",
-		number_member(churn, "entries"), number_member(churn, "blocks"),
-		number_member(churn, "switches"), number_member(churn, "paths"));
+	text_put(out, json_object_get(data, "churn"),
+		 "Changes: {entries:d} entries in {blocks:d} blocks of {switches:d} switches; "
+		 "{paths:d} paths from a switch with hosts to a LID differ\n\n");
 	quality_print_figures(sets, columns, out);
 }
 
@@ -221,9 +197,9 @@ void print_route_engine(const json_t *data, FILE *out)
 {
 	print_sweep(data, out);
 	print_routing(json_object_get(data, "routing"), out);
-	if (json_is_true(json_object_get(data, "at_run_time")))
-		fputs("This setting survives a restart. weftctl route engine default ends it.\n",
-		      out);
-	else
-		fputs("These are the engines of the configuration.\n", out);
+	text_put(
+		out, data,
+		json_is_true(json_object_get(data, "at_run_time"))
+			? "This setting survives a restart. weftctl route engine default ends it.\n"
+			: "These are the engines of the configuration.\n");
 }

@@ -2,32 +2,19 @@
 /* Prints the registrations with the SA: groups, members, services, subscriptions, alias GUIDs. */
 #include "ctl/handlers.h"
 
+#include <stdlib.h>
+
 #include "ctl/text.h"
 #include "lib/mem.h"
-
-static double rate_gbps(const json_t *group)
-{
-	return json_number_value(json_object_get(group, "rate_gbps"));
-}
-
-static char *rate_text(const json_t *group)
-{
-	return mem_printf("%g Gb/s", rate_gbps(group));
-}
-
-static char *group_kind_text(const json_t *group)
-{
-	return mem_strdup(flag_member(group, "permanent") ? "permanent" : "joined");
-}
 
 const struct column group_columns[] = {
 	COLUMN("MLID", "mlid", COLUMN_P_KEY),
 	COLUMN("P_KEY", "p_key", COLUMN_P_KEY),
 	COLUMN("MTU", "mtu", COLUMN_NUMBER),
-	COLUMN_FROM("RATE", rate_text, COLUMN_NUMBER),
+	COLUMN_FORMAT("RATE", "{rate_gbps:g} Gb/s", COLUMN_NUMBER),
 	COLUMN("SL", "sl", COLUMN_NUMBER),
 	COLUMN("MEMBERS", "members", COLUMN_NUMBER),
-	COLUMN_FROM("KIND", group_kind_text, COLUMN_TEXT),
+	COLUMN_FORMAT("KIND", "{permanent:?permanent|joined}", COLUMN_TEXT),
 	COLUMN("MGID", "mgid", COLUMN_TEXT),
 	{.name = NULL},
 };
@@ -35,18 +22,11 @@ const struct column group_columns[] = {
 /* "full, non-member, proxy" */
 static char *join_state_text(const json_t *member)
 {
-	char text[80] = "";
-	size_t used = 0, i;
-	const json_t *state;
+	char *states = text_filled_list(json_object_get(member, "join_state"), "{}", ", ");
+	char *text = mem_printf("%s%s", states, flag_member(member, "proxy") ? ", proxy" : "");
 
-	json_array_foreach (json_object_get(member, "join_state"), i, state) {
-		const char *name = json_string_value(state);
-
-		if (used < sizeof(text))
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-						 used ? ", " : "", name ? name : "-");
-	}
-	return mem_printf("%s%s", text, flag_member(member, "proxy") ? ", proxy" : "");
+	free(states);
+	return text;
 }
 
 int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
@@ -63,17 +43,7 @@ int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE
 
 static char *tree_ports_text(const json_t *sw)
 {
-	char text[4 * 256] = "";
-	const json_t *port;
-	size_t length = 0, i;
-
-	json_array_foreach (json_object_get(sw, "ports"), i, port) {
-		if (length + 5 < sizeof(text))
-			length +=
-				(size_t)snprintf(text + length, sizeof(text) - length, "%s%lld",
-						 i ? " " : "", (long long)json_integer_value(port));
-	}
-	return mem_strdup(text);
+	return text_filled_list(json_object_get(sw, "ports"), "{:d}", " ");
 }
 
 /* The switches that send to the group, and the ports through which they send. */
@@ -84,17 +54,15 @@ static void print_tree(const json_t *data, FILE *out)
 		COLUMN_FROM("PORTS", tree_ports_text, COLUMN_TEXT),
 		{.name = NULL},
 	};
-	const json_t *group = json_object_get(data, "group"), *root;
+	const json_t *group = json_object_get(data, "group");
 
-	root = json_object_get(group, "root");
-	if (!root) {
+	if (!json_object_get(group, "root")) {
 		fputs("\nno switch sends to it\n", out);
 		return;
 	}
-	fprintf(out, "\ntree below %s", text_name(root));
+	text_put(out, group, "\ntree below {root:n}");
 	if (number_member(group, "unreached"))
-		fprintf(out, ", which does not reach %lld members",
-			number_member(group, "unreached"));
+		text_put(out, group, ", which does not reach {unreached:d} members");
 	fputc('\n', out);
 	columns_print(columns, NULL, json_object_get(data, "switches"), out);
 }
@@ -108,17 +76,13 @@ void print_group(const json_t *data, FILE *out)
 		COLUMN("NODE", NULL, COLUMN_NODE),
 		{.name = NULL},
 	};
-	const json_t *group = json_object_get(data, "group");
 
-	fprintf(out, "%s MLID 0x%04llx%s\n", text_member(group, "mgid"),
-		number_member(group, "mlid"), flag_member(group, "permanent") ? ", permanent" : "");
-	fprintf(out, "P_Key 0x%04llx, Q_Key 0x%08llx, MTU %lld, %g Gb/s, SL %lld, life time %lld\n",
-		number_member(group, "p_key"), number_member(group, "q_key"),
-		number_member(group, "mtu"), rate_gbps(group), number_member(group, "sl"),
-		number_member(group, "packet_life_time"));
-	fprintf(out, "scope %lld, TClass %lld, FlowLabel %lld, hop limit %lld\n",
-		number_member(group, "scope"), number_member(group, "tclass"),
-		number_member(group, "flow_label"), number_member(group, "hop_limit"));
+	text_put(out, json_object_get(data, "group"),
+		 "{mgid} MLID {mlid:x4}{permanent:?, permanent}\n"
+		 "P_Key {p_key:x4}, Q_Key {q_key:x8}, MTU {mtu:d}, {rate_gbps:g} Gb/s, SL {sl:d}, "
+		 "life time {packet_life_time:d}\n"
+		 "scope {scope:d}, TClass {tclass:d}, FlowLabel {flow_label:d}, hop limit "
+		 "{hop_limit:d}\n");
 	columns_print(columns, NULL, json_object_get(data, "members"), out);
 	print_tree(data, out);
 }
@@ -139,29 +103,23 @@ const struct column alias_columns[] = {
 	{.name = NULL},
 };
 
-static void print_alias(const json_t *data, const char *done, FILE *out)
-{
-	fprintf(out, "alias GUID %s at index %lld of %s port %lld (%s) is %s\n",
-		text_member(data, "alias_guid"), number_member(data, "index"), text_name(data),
-		number_member(data, "port"), text_member(data, "port_guid"), done);
-}
+#define ALIAS "alias GUID {alias_guid} at index {index:d} of {:n} port {port:d} ({port_guid})"
 
 void print_alias_set(const json_t *data, FILE *out)
 {
-	print_alias(data, "set", out);
+	text_put(out, data, ALIAS " is set\n");
 }
 
 void print_alias_removed(const json_t *data, FILE *out)
 {
-	print_alias(data, "removed", out);
+	text_put(out, data, ALIAS " is removed\n");
 }
 
 static char *lease_text(const json_t *service)
 {
-	const json_t *lease = json_object_get(service, "lease_s");
+	bool ends = json_is_integer(json_object_get(service, "lease_s"));
 
-	return json_is_integer(lease) ? mem_printf("%lld s", (long long)json_integer_value(lease))
-				      : mem_strdup("no end");
+	return text_filled(service, ends ? "{lease_s:d} s" : "no end");
 }
 
 const struct column service_columns[] = {
@@ -171,57 +129,29 @@ const struct column service_columns[] = {
 	COLUMN("NAME", "name", COLUMN_NAME),	{.name = NULL},
 };
 
-static char *number_or_any(const json_t *subscription, const char *name)
-{
-	return json_is_integer(json_object_get(subscription, name))
-		       ? mem_printf("%lld", number_member(subscription, name))
-		       : mem_strdup("any");
-}
-
-static char *trap_text(const json_t *subscription)
-{
-	return number_or_any(subscription, "trap");
-}
-
-static char *type_text(const json_t *subscription)
-{
-	return number_or_any(subscription, "type");
-}
-
-static char *producer_text(const json_t *subscription)
-{
-	return number_or_any(subscription, "producer");
-}
-
-static char *kind_text(const json_t *subscription)
-{
-	return mem_strdup(flag_member(subscription, "generic") ? "generic" : "vendor");
-}
-
 /* The ports whose traps are reported: a GID, LIDs, or all. */
 static char *issuer_text(const json_t *subscription)
 {
 	long long begin = number_member(subscription, "of_lid_begin");
-	long long end = number_member(subscription, "of_lid_end");
 
 	if (json_is_string(json_object_get(subscription, "of_gid")))
-		return mem_strdup(text_member(subscription, "of_gid"));
+		return text_filled(subscription, "{of_gid}");
 	if (!json_is_integer(json_object_get(subscription, "of_lid_begin")))
 		return mem_strdup("all");
-	if (begin == end)
-		return mem_printf("LID %lld", begin);
-	return mem_printf("LIDs %lld-%lld", begin, end);
+	return text_filled(subscription, begin == number_member(subscription, "of_lid_end")
+						 ? "LID {of_lid_begin:d}"
+						 : "LIDs {of_lid_begin:d}-{of_lid_end:d}");
 }
 
 const struct column subscription_columns[] = {
 	COLUMN("GUID", "guid", COLUMN_TEXT),
 	COLUMN("LID", "lid", COLUMN_NUMBER),
 	COLUMN("QP", "qpn", COLUMN_NUMBER),
-	COLUMN_FROM("KIND", kind_text, COLUMN_TEXT),
-	COLUMN_FROM("TRAP", trap_text, COLUMN_NUMBER),
-	COLUMN_FROM("TYPE", type_text, COLUMN_NUMBER),
+	COLUMN_FORMAT("KIND", "{generic:?generic|vendor}", COLUMN_TEXT),
+	COLUMN_FORMAT("TRAP", "{trap:d|any}", COLUMN_NUMBER),
+	COLUMN_FORMAT("TYPE", "{type:d|any}", COLUMN_NUMBER),
 	COLUMN_FROM("ISSUER", issuer_text, COLUMN_TEXT),
-	COLUMN_FROM("PRODUCER", producer_text, COLUMN_NUMBER),
+	COLUMN_FORMAT("PRODUCER", "{producer:d|any}", COLUMN_NUMBER),
 	COLUMN("TRUSTED", "trusted", COLUMN_FLAG),
 	COLUMN("NODE", NULL, COLUMN_NODE),
 	{.name = NULL},

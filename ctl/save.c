@@ -119,10 +119,7 @@ const struct ctl_sink save_sink = {.open = save_open, .part = save_part, .close 
 
 void print_saved(const json_t *data, FILE *out)
 {
-	long long records = number_member(data, "records");
-
-	fprintf(out, "%s: %lld record%s\n", text_member(data, "file"), records,
-		text_plural(records, "s"));
+	text_put(out, data, "{file}: {records:d} record{records:#|s}\n");
 }
 
 /* restore */
@@ -215,8 +212,5 @@ int restore_perform(const char *socket, const json_t *request, json_t **result, 
 
 void print_restored(const json_t *data, FILE *out)
 {
-	long long records = number_member(data, "records");
-
-	fprintf(out, "%lld record%s, %lld changes\n", records, text_plural(records, "s"),
-		number_member(data, "changed"));
+	text_put(out, data, "{records:d} record{records:#|s}, {changed:d} changes\n");
 }

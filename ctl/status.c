@@ -4,10 +4,8 @@
  * whose data is missing is omitted.
  */
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl/handlers.h"
 #include "ctl/text.h"
@@ -55,135 +53,97 @@ static void print_folded(const char *text, FILE *out)
 }
 
 /* Prints a line of a paragraph; title is "" after the first line. */
-static void line(FILE *out, const char *title, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void line(FILE *out, const char *title, const char *format, ...)
+static void line_text(FILE *out, const char *title, const char *text)
 {
-	va_list args;
-	char *text;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort(); /* out of memory */
-	va_end(args);
 	fprintf(out, "%-*s", TITLE_WIDTH, title);
 	print_folded(text, out);
+}
+
+/* The same for a format of ctl/text.h. */
+static void line(FILE *out, const char *title, const json_t *object, const char *format)
+{
+	char *text = text_filled(object, format);
+
+	line_text(out, title, text);
 	free(text);
 }
 
-static void print_problems(const json_t *problems, FILE *out)
+/* Prints a line for each object of an array. */
+static void lines(FILE *out, const char *title, const json_t *array, const char *format)
 {
-	const json_t *problem;
+	const json_t *item;
 	size_t i;
 
-	json_array_foreach (problems, i, problem) {
-		line(out, i ? "" : "Problem", "%s", json_string_value(problem));
+	json_array_foreach (array, i, item) {
+		line(out, i ? "" : title, item, format);
 	}
 }
 
 static void print_manager(const json_t *status, FILE *out)
 {
-	line(out, "Manager", "%s, priority %lld, on %s port %lld", text_member(status, "role"),
-	     number_member(status, "priority"), text_member(status, "ca"),
-	     number_member(status, "port"));
-	line(out, "", "GUID %s, LID %lld", text_member(status, "guid"),
-	     number_member(status, "lid"));
-	line(out, "Subnet", "%s", text_member(status, "state"));
+	line(out, "Manager", status, "{role}, priority {priority:d}, on {ca} port {port:d}");
+	line(out, "", status, "GUID {guid}, LID {lid:d}");
+	line(out, "Subnet", status, "{state}");
 }
 
 /* Prints the durations of the phases of the last sweep. */
 static void print_phases(const json_t *phases, FILE *out)
 {
-	char *text = NULL, span[TEXT_SPAN_SIZE];
-	const json_t *phase;
-	FILE *list;
-	size_t i, size;
+	char *text = text_filled_list(phases, "{name} {us:us}", ", ");
 
-	if (!json_array_size(phases))
-		return;
-	list = open_memstream(&text, &size);
-	if (!list)
-		abort(); /* out of memory */
-	json_array_foreach (phases, i, phase) {
-		text_span(number_member(phase, "us"), span);
-		fprintf(list, "%s%s %s", i ? ", " : "", text_member(phase, "name"), span);
-	}
-	fclose(list);
-	line(out, "Phases", "%s", text);
+	if (*text)
+		line_text(out, "Phases", text);
 	free(text);
-}
-
-static void print_when(time_t when_s, char text[32])
-{
-	struct tm calendar;
-
-	if (!when_s || !localtime_r(&when_s, &calendar) ||
-	    !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &calendar))
-		snprintf(text, 32, "-");
 }
 
 static void print_last_sweep(const json_t *sweep, FILE *out)
 {
-	long long smps = number_member(sweep, "smps"), retries = number_member(sweep, "retries");
-	char span[TEXT_SPAN_SIZE], when[32];
-
 	if (!sweep)
 		return;
 	if (!number_member(sweep, "number")) {
-		line(out, "Last sweep", "none yet");
+		line(out, "Last sweep", sweep, "none yet");
 		return;
 	}
-	print_when(number_member(sweep, "started_s"), when);
-	line(out, "Last sweep", "number %lld, %s (%s), at %s, took %s",
-	     number_member(sweep, "number"), text_member(sweep, "kind"),
-	     text_member(sweep, "reason"), when,
-	     text_span(number_member(sweep, "duration_us"), span));
-	line(out, "", "%lld SMP%s, %lld of them Set(), %lld retr%s, %lld failed", smps,
-	     text_plural(smps, "s"), number_member(sweep, "sets"), retries,
-	     retries == 1 ? "y" : "ies", number_member(sweep, "failed"));
+	line(out, "Last sweep", sweep,
+	     "number {number:d}, {kind} ({reason}), at {started_s:time}, took {duration_us:us}");
+	line(out, "", sweep,
+	     "{smps:d} SMP{smps:#|s}, {sets:d} of them Set(), {retries:d} retr{retries:#y|ies}, "
+	     "{failed:d} failed");
 }
 
 static void print_counts(const json_t *counts, FILE *out)
 {
-	long long switches = number_member(counts, "switches"),
-		  adapters = number_member(counts, "adapters"),
-		  links = number_member(counts, "links");
-	char given[48] = "";
-
 	if (!counts)
 		return;
-	line(out, "Fabric", "%lld switch%s, %lld adapter%s, %lld link%s", switches,
-	     text_plural(switches, "es"), adapters, text_plural(adapters, "s"), links,
-	     text_plural(links, "s"));
-	if (number_member(counts, "lid_top"))
-		snprintf(given, sizeof(given), ", highest LID %lld",
-			 number_member(counts, "lid_top"));
-	line(out, "", "%lld of %lld ports active%s", number_member(counts, "active_ports"),
-	     number_member(counts, "ports"), given);
+	line(out, "Fabric", counts,
+	     "{switches:d} switch{switches:#|es}, {adapters:d} adapter{adapters:#|s}, {links:d} "
+	     "link{links:#|s}");
+	line(out, "", counts,
+	     number_member(counts, "lid_top")
+		     ? "{active_ports:d} of {ports:d} ports active, highest LID {lid_top:d}"
+		     : "{active_ports:d} of {ports:d} ports active");
 }
 
 void print_routing(const json_t *routing, FILE *out)
 {
-	long long unreached = number_member(routing, "unreached"),
-		  looping = number_member(routing, "looping");
 	const json_t *tried;
 	size_t i;
 
 	if (!routing)
 		return;
 	if (!json_is_string(json_object_get(routing, "engine")))
-		line(out, "Routing", "none yet");
-	else if (unreached || looping)
-		line(out, "Routing", "%s; %lld pairs of switch and LID are not reached, %lld loop",
-		     text_member(routing, "engine"), unreached, looping);
+		line(out, "Routing", routing, "none yet");
+	else if (number_member(routing, "unreached") || number_member(routing, "looping"))
+		line(out, "Routing", routing,
+		     "{engine}; {unreached:d} pairs of switch and LID are not reached, "
+		     "{looping:d} loop");
 	else
-		line(out, "Routing", "%s; every switch reaches every LID",
-		     text_member(routing, "engine"));
+		line(out, "Routing", routing, "{engine}; every switch reaches every LID");
 	json_array_foreach (json_object_get(routing, "tried"), i, tried) {
-		const char *why = text_member(tried, "why");
+		const char *why = json_string_value(json_object_get(tried, "why"));
 
-		if (strcmp(why, "-") != 0 && *why)
-			line(out, "", "not %s: %s", text_member(tried, "engine"), why);
+		if (why && *why)
+			line(out, "", tried, "not {engine}: {why}");
 	}
 }
 
@@ -194,165 +154,102 @@ static void print_settings(const json_t *settings, FILE *out)
 	size_t i;
 
 	json_array_foreach (settings, i, setting) {
-		const json_t *ignored = json_object_get(setting, "ignored");
-
-		line(out, i ? "" : "Run time",
-		     ignored ? "%s = %s, set at run time, is ignored: %s"
-			     : "%s = %s, set at run time; weftctl %s returns to the configuration",
-		     text_member(setting, "name"), text_member(setting, "value"),
-		     text_member(setting, ignored ? "ignored" : "clear"));
-	}
-}
-
-static void print_disabled(const json_t *ports, FILE *out)
-{
-	const json_t *port;
-	size_t i;
-
-	json_array_foreach (ports, i, port) {
-		line(out, i ? "" : "Disabled", "%s \"%s\" port %lld, by command",
-		     text_member(port, "guid"), text_member(port, "description"),
-		     number_member(port, "port"));
-	}
-}
-
-static void print_unrouted(const json_t *switches, FILE *out)
-{
-	const json_t *sw;
-	size_t i;
-
-	json_array_foreach (switches, i, sw) {
-		line(out, i ? "" : "Unrouted", "%s \"%s\": %s", text_member(sw, "guid"),
-		     text_member(sw, "description"), text_member(sw, "why"));
+		line(out, i ? "" : "Run time", setting,
+		     json_object_get(setting, "ignored")
+			     ? "{name} = {value}, set at run time, is ignored: {ignored}"
+			     : "{name} = {value}, set at run time; weftctl {clear} returns to the "
+			       "configuration");
 	}
 }
 
 static void status_print_peers(const json_t *peers, FILE *out)
 {
-	char span[TEXT_SPAN_SIZE];
-	const json_t *peer;
-	size_t i;
-
 	if (json_is_array(peers) && !json_array_size(peers))
-		line(out, "Peers", "none");
-	json_array_foreach (peers, i, peer) {
-		line(out, i ? "" : "Peers", "%s, LID %lld, priority %lld, %s, last seen %s ago",
-		     text_member(peer, "guid"), number_member(peer, "lid"),
-		     number_member(peer, "priority"), text_member(peer, "state"),
-		     text_span(1000 * number_member(peer, "last_seen_ms"), span));
-	}
+		line(out, "Peers", peers, "none");
+	lines(out, "Peers", peers,
+	      "{guid}, LID {lid:d}, priority {priority:d}, {state}, last seen {last_seen_ms:ms} "
+	      "ago");
 }
 
 static void print_store(const json_t *store, FILE *out)
 {
-	const char *state = text_member(store, "state"), *name;
-	const json_t *count;
+	bool degraded = !strcmp(text_member(store, "state"), "degraded");
 	long long records = 0;
-	char when[32];
+	json_t *shown, *count;
+	const char *name;
 
 	if (!store)
 		return;
 	json_object_foreach ((json_t *)json_object_get(store, "records"), name, count) {
 		records += json_integer_value(count);
 	}
-	if (!strcmp(state, "degraded"))
-		line(out, "Store", "degraded: %s", text_member(store, "reason"));
-	print_when(number_member(store, "committed_s"), when);
-	line(out, strcmp(state, "degraded") != 0 ? "Store" : "",
-	     "%s, %lld record%s, %lld bytes, last commit %s", text_member(store, "path"), records,
-	     text_plural(records, "s"), number_member(store, "bytes"), when);
+	if (degraded)
+		line(out, "Store", store, "degraded: {reason}");
+	shown = json_copy((json_t *)store);
+	json_object_set_new(shown, "records", json_integer(records));
+	line(out, degraded ? "" : "Store", shown,
+	     "{path}, {records:d} record{records:#|s}, {bytes:d} bytes, last commit "
+	     "{committed_s:time}");
+	json_decref(shown);
 }
 
-/* Members of one object that are numbers, with a label for each. */
-struct figure {
-	const char *member, *word;
-};
-
-/* Prints "3 received, 2 answered". With only_some, figures that are 0 are omitted, and "none" is
- * printed if all are. */
-static void status_print_figures(const char *title, const json_t *object,
-				 const struct figure *figures, size_t count, bool only_some,
-				 FILE *out)
+/* Prints the anomalies that have occurred, as "1 LID conflicts, 2 without a response". */
+static void print_anomalies(const json_t *anomalies, FILE *out)
 {
+	static const struct {
+		const char *member, *word;
+	} kinds[] = {
+		{"duplicate_guids", "duplicate GUIDs"},
+		{"self_links", "ports cabled to themselves"},
+		{"lid_conflicts", "LID conflicts"},
+		{"lids_exhausted", "ports without a free LID"},
+		{"unresponsive", "without a response"},
+		{"malformed", "malformed answers"},
+		{"refused_values", "values refused by devices"},
+		{"store_degraded", "degraded store"},
+		{"partitions_frozen", "loss of partitions"},
+		{"partition_file_bad", "bad or missing partition file"},
+	};
 	char text[512] = "";
 	size_t used = 0;
 
-	if (!object)
+	if (!anomalies)
 		return;
-	for (size_t i = 0; i < count; i++) {
-		long long number = number_member(object, figures[i].member);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		long long number = number_member(anomalies, kinds[i].member);
 
-		if ((!only_some || number) && used < sizeof(text))
+		if (number && used < sizeof(text))
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld %s",
-						 used ? ", " : "", number, figures[i].word);
+						 used ? ", " : "", number, kinds[i].word);
 	}
-	line(out, title, "%s", used ? text : "none");
+	line_text(out, "Anomalies", used ? text : "none");
 }
 
-static const struct figure mad_figures[] = {
-	{"sent", "sent"},
-	{"received", "received"},
-	{"timed_out", "timed out"},
-	{"unmatched", "late or unmatched"},
-	{"malformed", "malformed"},
-	{"send_failed", "not sent"},
-	{"unhandled", "without a handler"},
-};
-static const struct figure window_figures[] = {
-	{"under_way_max", "SMPs under way at most"},
-	{"retries", "sent again"},
-	{"failed", "failed"},
-};
-static const struct figure administrator_figures[] = {
-	{"received", "received"},
-	{"answered", "answered"},
-	{"refused", "refused"},
-	{"dropped", "dropped"},
-};
-static const struct figure report_figures[] = {
-	{"subscriptions", "subscriptions"},
-	{"answered", "reports answered"},
-	{"failed", "not answered"},
-	{"lost", "lost"},
-	{"unsubscribed", "subscriptions ended without answers"},
-};
-static const struct figure trap_figures[] = {
-	{"received", "received"},
-	{"repressed", "repressed"},
-	{"mismatched", "from another port than the trap names"},
-	{"not_forwarded", "not forwarded, above the rate of one port"},
-};
-static const struct figure anomaly_figures[] = {
-	{"duplicate_guids", "duplicate GUIDs"},
-	{"self_links", "ports cabled to themselves"},
-	{"lid_conflicts", "LID conflicts"},
-	{"lids_exhausted", "ports without a free LID"},
-	{"unresponsive", "without a response"},
-	{"malformed", "malformed answers"},
-	{"refused_values", "values refused by devices"},
-	{"store_degraded", "degraded store"},
-	{"partitions_frozen", "loss of partitions"},
-	{"partition_file_bad", "bad or missing partition file"},
-};
-
+/* Paragraphs of an object with numbers. */
 static const struct {
-	const char *member, *title;
-	const struct figure *figures;
-	size_t count;
-	bool only_some;
+	const char *member, *title, *format;
 } paragraphs[] = {
-	{"anomalies", "Anomalies", anomaly_figures, ARRAY_SIZE(anomaly_figures), true},
-	{"traps", "Traps", trap_figures, ARRAY_SIZE(trap_figures), false},
-	{"sa", "SA requests", administrator_figures, ARRAY_SIZE(administrator_figures), false},
-	{"reports", "Reports", report_figures, ARRAY_SIZE(report_figures), false},
-	{"window", "Window", window_figures, ARRAY_SIZE(window_figures), false},
-	{"mads", "MADs", mad_figures, ARRAY_SIZE(mad_figures), false},
+	{"traps", "Traps",
+	 "{received:d} received, {repressed:d} repressed, {mismatched:d} from another port than "
+	 "the trap names, {not_forwarded:d} not forwarded, above the rate of one port"},
+	{"sa", "SA requests",
+	 "{received:d} received, {answered:d} answered, {refused:d} refused, {dropped:d} dropped"},
+	{"reports", "Reports",
+	 "{subscriptions:d} subscriptions, {answered:d} reports answered, {failed:d} not answered, "
+	 "{lost:d} lost, {unsubscribed:d} subscriptions ended without answers"},
+	{"window", "Window",
+	 "{under_way_max:d} SMPs under way at most, {retries:d} sent again, {failed:d} failed"},
+	{"mads", "MADs",
+	 "{sent:d} sent, {received:d} received, {timed_out:d} timed out, {unmatched:d} late or "
+	 "unmatched, {malformed:d} malformed, {send_failed:d} not sent, {unhandled:d} without a "
+	 "handler"},
 };
 
 static char *mad_text(const json_t *smp)
 {
-	return mem_printf("%s(%s)%s", text_member(smp, "method"), text_member(smp, "attribute"),
-			  number_member(smp, "class") == CLASS_SUBN_LID ? " by LID" : "");
+	return text_filled(smp, number_member(smp, "class") == CLASS_SUBN_LID
+					? "{method}({attribute}) by LID"
+					: "{method}({attribute})");
 }
 
 static void print_smps(const json_t *smps, FILE *out)
@@ -373,41 +270,40 @@ static void print_smps(const json_t *smps, FILE *out)
 
 static void print_partitions_line(const json_t *partitions, FILE *out)
 {
-	long long unmanaged = number_member(partitions, "unmanaged_ports");
-	long long in_file = number_member(partitions, "in_file");
-	long long made = number_member(partitions, "at_run_time");
-
-	if (partitions && (in_file || made))
-		line(out, "Partitions", "%s; %lld in the file, %lld made at run time",
-		     text_member(partitions, "source"), in_file, made);
+	if (number_member(partitions, "in_file") || number_member(partitions, "at_run_time"))
+		line(out, "Partitions", partitions,
+		     "{source}; {in_file:d} in the file, {at_run_time:d} made at run time");
 	else if (partitions)
-		line(out, "Partitions", "%s", text_member(partitions, "source"));
-	if (unmanaged)
-		line(out, "",
-		     "%lld port%s lost %lld P_Key%s that the configuration does not assign: see "
-		     "docs/partitions.md",
-		     unmanaged, text_plural(unmanaged, "s"),
-		     number_member(partitions, "unmanaged_p_keys"),
-		     text_plural(number_member(partitions, "unmanaged_p_keys"), "s"));
+		line(out, "Partitions", partitions, "{source}");
+	if (number_member(partitions, "unmanaged_ports"))
+		line(out, "", partitions,
+		     "{unmanaged_ports:d} port{unmanaged_ports:#|s} lost {unmanaged_p_keys:d} "
+		     "P_Key{unmanaged_p_keys:#|s} that the configuration does not assign: see "
+		     "docs/partitions.md");
 }
 
 void print_status(const json_t *data, FILE *out)
 {
-	print_problems(json_object_get(data, "problems"), out);
+	lines(out, "Problem", json_object_get(data, "problems"), "{}");
 	print_manager(data, out);
 	print_last_sweep(json_object_get(data, "sweep"), out);
 	print_counts(json_object_get(data, "counts"), out);
 	print_routing(json_object_get(data, "routing"), out);
 	print_settings(json_object_get(data, "settings"), out);
-	print_unrouted(json_object_get(data, "unrouted"), out);
-	print_disabled(json_object_get(data, "disabled_ports"), out);
+	lines(out, "Unrouted", json_object_get(data, "unrouted"),
+	      "{guid} \"{description}\": {why}");
+	lines(out, "Disabled", json_object_get(data, "disabled_ports"),
+	      "{guid} \"{description}\" port {port:d}, by command");
 	status_print_peers(json_object_get(data, "peers"), out);
 	print_partitions_line(json_object_get(data, "partitions"), out);
 	print_store(json_object_get(data, "store"), out);
-	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++)
-		status_print_figures(
-			paragraphs[i].title, json_object_get(data, paragraphs[i].member),
-			paragraphs[i].figures, paragraphs[i].count, paragraphs[i].only_some, out);
+	print_anomalies(json_object_get(data, "anomalies"), out);
+	for (size_t i = 0; i < ARRAY_SIZE(paragraphs); i++) {
+		const json_t *object = json_object_get(data, paragraphs[i].member);
+
+		if (object)
+			line(out, paragraphs[i].title, object, paragraphs[i].format);
+	}
 	print_phases(json_object_get(json_object_get(data, "sweep"), "phases"), out);
 	print_smps(json_object_get(data, "smps"), out);
 }

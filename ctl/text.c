@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/mem.h"
@@ -46,9 +47,149 @@ const char *text_span(long long span_us, char buffer[TEXT_SPAN_SIZE])
 	return buffer;
 }
 
-const char *text_plural(long long number, const char *ending)
+const json_t *text_at(const json_t *object, const char *path, size_t size)
 {
-	return number == 1 ? "" : ending;
+	while (size) {
+		const char *dot = memchr(path, '.', size);
+		size_t length = dot ? (size_t)(dot - path) : size;
+
+		object = json_object_getn(object, path, length);
+		path += length + !!dot;
+		size -= length + !!dot;
+	}
+	return object;
+}
+
+/* Writes one of two texts with a bar between them. */
+static void put_choice(FILE *out, const char *texts, bool first)
+{
+	size_t size = strcspn(texts, "|");
+
+	if (first)
+		fwrite(texts, 1, size, out);
+	else if (texts[size])
+		fputs(texts + size + 1, out);
+}
+
+static void put_number(FILE *out, const json_t *value, const char *otherwise)
+{
+	if (json_is_integer(value) || !*otherwise)
+		fprintf(out, "%lld", (long long)json_integer_value(value));
+	else
+		fputs(otherwise + 1, out);
+}
+
+static void put_time(FILE *out, time_t when_s)
+{
+	struct tm calendar;
+	char text[32];
+
+	if (when_s && localtime_r(&when_s, &calendar) &&
+	    strftime(text, sizeof(text), "%F %T", &calendar))
+		fputs(text, out);
+	else
+		putc('-', out);
+}
+
+static void put_member(FILE *out, const json_t *value, const char *form)
+{
+	long long number = json_integer_value(value);
+	const char *text = json_string_value(value);
+	char span[TEXT_SPAN_SIZE];
+
+	switch (*form) {
+	case 'd':
+		put_number(out, value, form + 1);
+		break;
+	case 'g':
+		fprintf(out, "%g", json_number_value(value));
+		break;
+	case 'x':
+		fprintf(out, "0x%0*llx", form[1] - '0', number);
+		break;
+	case 'u':
+		fputs(text_span(number, span), out);
+		break;
+	case 'm':
+		fputs(text_span(1000 * number, span), out);
+		break;
+	case 't':
+		put_time(out, number);
+		break;
+	case 'n':
+		fputs(text_name(value), out);
+		break;
+	case '#':
+		put_choice(out, form + 1, number == 1);
+		break;
+	case '?':
+		put_choice(out, form + 1, json_is_true(value));
+		break;
+	default:
+		fputs(text ? text : "-", out);
+	}
+}
+
+void text_put(FILE *out, const json_t *object, const char *format)
+{
+	char form[128];
+
+	while (*format) {
+		size_t plain = strcspn(format, "{"), size, path;
+
+		fwrite(format, 1, plain, out);
+		format += plain;
+		if (!*format)
+			return;
+		size = strcspn(++format, "}");
+		path = strcspn(format, ":}");
+		snprintf(form, sizeof(form), "%.*s", path < size ? (int)(size - path - 1) : 0,
+			 format + path + 1);
+		put_member(out, text_at(object, format, path), form);
+		format += size + 1;
+	}
+}
+
+void text_put_list(FILE *out, const json_t *array, const char *format, const char *between)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach (array, i, item) {
+		fputs(i ? between : "", out);
+		text_put(out, item, format);
+	}
+}
+
+FILE *text_stream(char **text, size_t *size)
+{
+	FILE *out = open_memstream(text, size);
+
+	if (!out)
+		abort(); /* out of memory */
+	return out;
+}
+
+char *text_filled(const json_t *object, const char *format)
+{
+	char *text;
+	size_t size;
+	FILE *out = text_stream(&text, &size);
+
+	text_put(out, object, format);
+	fclose(out);
+	return text;
+}
+
+char *text_filled_list(const json_t *array, const char *format, const char *between)
+{
+	char *text;
+	size_t size;
+	FILE *out = text_stream(&text, &size);
+
+	text_put_list(out, array, format, between);
+	fclose(out);
+	return text;
 }
 
 void text_clean(char *text)

@@ -23,8 +23,29 @@ bool flag_member(const json_t *object, const char *name);
 const char *text_name(const json_t *node);
 /* "850 us", "12.3 ms", "1.23 s". */
 const char *text_span(long long span_us, char buffer[TEXT_SPAN_SIZE]);
-/* "1 switch", "3 switches": "" or what makes it many. */
-const char *text_plural(long long number, const char *ending);
+
+/* Writes a format in which {MEMBER} or {MEMBER:FORM} stands for a member of the object. MEMBER is a
+ * path such as peer.port; without it the object itself is meant. Forms:
+ *	(none)      text; "-" if the member is no text
+ *	d, d|TEXT   a number; 0 or TEXT if the member is no number
+ *	g           a number with a fraction
+ *	x4          a number as 0x and at least 4 hexadecimal digits
+ *	us, ms      a span of this unit, as text_span()
+ *	time        a time in seconds since 1970; "-" if it is 0
+ *	n           the name of a node
+ *	#y|ies      the end of a word after a number: y if the number is 1, else ies
+ *	?YES, ?YES|NO   YES if the member is true, else NO or nothing
+ */
+void text_put(FILE *out, const json_t *object, const char *format);
+/* Writes this for each object of an array, with a text between them. */
+void text_put_list(FILE *out, const json_t *array, const char *format, const char *between);
+/* The same as texts, which the caller frees. */
+char *text_filled(const json_t *object, const char *format);
+char *text_filled_list(const json_t *array, const char *format, const char *between);
+/* As open_memstream(), but never NULL. */
+FILE *text_stream(char **text, size_t *size);
+/* The member at a path of size bytes; NULL if there is none. */
+const json_t *text_at(const json_t *object, const char *path, size_t size);
 
 /* Replaces, in all strings below value, what is no printable character by '?': names in them were
  * chosen by remote nodes, and none may steer the terminal or forge a line. */

@@ -153,9 +153,7 @@ int topology_export(const json_t *request, json_t **data, char error[CTL_ERROR_S
 	if (i == ARRAY_SIZE(printers))
 		return 0;
 	net = topology_net(*data);
-	stream = open_memstream(&text, &size);
-	if (!stream)
-		abort(); /* out of memory */
+	stream = text_stream(&text, &size);
 	printers[i].print(stream, net);
 	fclose(stream);
 	json_decref(*data);
@@ -237,24 +235,16 @@ int topology_check(const json_t *request, json_t **data, char error[CTL_ERROR_SI
 
 void print_differences(const json_t *data, FILE *out)
 {
-	const json_t *differences = json_object_get(data, "differences"), *difference;
-	const json_t *planned = json_object_get(data, "planned");
+	const json_t *differences = json_object_get(data, "differences");
 	long long count = (long long)json_array_size(differences);
-	long long switches = number_member(planned, "switches"),
-		  adapters = number_member(planned, "adapters"),
-		  links = number_member(planned, "links");
-	size_t i;
 
-	json_array_foreach (differences, i, difference) {
-		fprintf(out, "%s: %s\n", text_member(difference, "kind"),
-			text_member(difference, "text"));
-	}
+	text_put_list(out, differences, "{kind}: {text}\n", "");
 	if (count)
-		fprintf(out, "%lld difference%s\n", count, text_plural(count, "s"));
+		fprintf(out, "%lld difference%s\n", count, count == 1 ? "" : "s");
 	else
-		fprintf(out, "as planned: %lld switch%s, %lld adapter%s, %lld link%s\n", switches,
-			text_plural(switches, "es"), adapters, text_plural(adapters, "s"), links,
-			text_plural(links, "s"));
+		text_put(out, json_object_get(data, "planned"),
+			 "as planned: {switches:d} switch{switches:#|es}, {adapters:d} "
+			 "adapter{adapters:#|s}, {links:d} link{links:#|s}\n");
 }
 
 bool differences_found(const json_t *data)

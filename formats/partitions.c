@@ -64,10 +64,10 @@ struct item {
 	char stop; /* the character that ended it; 0: the end of the file */
 };
 
-static bool policy_file_refuse(struct reader *reader, unsigned line, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static bool policy_file_refuse(struct reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-static bool policy_file_refuse(struct reader *reader, unsigned line, const char *format, ...)
+static bool policy_file_refuse(struct reader *reader, const char *format, ...)
 {
 	va_list arguments;
 	char *reason;
@@ -76,17 +76,17 @@ static bool policy_file_refuse(struct reader *reader, unsigned line, const char 
 	if (vasprintf(&reason, format, arguments) < 0)
 		abort();
 	va_end(arguments);
-	reader->error = mem_printf("%s:%u: %s", reader->name, line, reason);
+	reader->error = mem_printf("%s:%u: %s", reader->name, reader->line, reason);
 	free(reason);
 	return false;
 }
 
-static void policy_file_note(struct reader *reader, unsigned line, const char *text)
+static void policy_file_note(struct reader *reader, const char *text)
 {
 	char *before = reader->into->notes;
 
 	reader->into->notes = mem_printf("%s%s%s:%u: %s", before ? before : "", before ? "\n" : "",
-					 reader->name, line, text);
+					 reader->name, reader->line, text);
 	free(before);
 }
 
@@ -166,13 +166,12 @@ static bool read_membership(struct reader *reader, struct piece piece, uint8_t *
 	int found = policy_find_word(piece, words);
 
 	if (found < 0)
-		return policy_file_refuse(reader, reader->line,
+		return policy_file_refuse(reader,
 					  "a membership is full, limited or both, not \"%.*s\"",
 					  piece.length, piece.text);
 	if (values[found] == MEMBERSHIP_BOTH && !reader->allow_both)
 		return policy_file_refuse(
-			reader, reader->line,
-			"\"both\" needs allow_both_pkeys = true in the configuration");
+			reader, "\"both\" needs allow_both_pkeys = true in the configuration");
 	*out = values[found];
 	return true;
 }
@@ -209,10 +208,10 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 
 	if (!policy_read_number(item->value, group_ranges[word].least, group_ranges[word].most,
 				&value))
-		return policy_file_refuse(
-			reader, reader->line, "%s needs a number from %u to %u, not \"%.*s\"",
-			group_words[word], group_ranges[word].least, group_ranges[word].most,
-			item->value.length, item->value.text);
+		return policy_file_refuse(reader, "%s needs a number from %u to %u, not \"%.*s\"",
+					  group_words[word], group_ranges[word].least,
+					  group_ranges[word].most, item->value.length,
+					  item->value.text);
 	switch ((enum group_word)word) {
 	case WORD_MTU:
 		flags->mtu = (uint8_t)value;
@@ -231,7 +230,7 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 		break;
 	case WORD_SL:
 		if (value)
-			policy_file_note(reader, reader->line,
+			policy_file_note(reader,
 					 "sl is taken as 0, the only SL there is without QoS");
 		break;
 	case WORD_FLOW_LABEL:
@@ -259,7 +258,7 @@ static bool set_flag(struct reader *reader, const struct item *item, struct defi
 		return true;
 	default:
 		return policy_file_refuse(
-			reader, reader->line,
+			reader,
 			"unknown flag \"%.*s\": a partition has ipoib, indx0, defmember, "
 			"mtu, rate, sl, scope, Q_Key, TClass, FlowLabel",
 			item->word.length, item->word.text);
@@ -297,7 +296,7 @@ static bool add_group(struct reader *reader, struct partition *partition,
 			if (other == partition && same_group(&other->groups[i], group))
 				return true;
 			inet_ntop(AF_INET6, group->mgid, text, sizeof(text));
-			return policy_file_refuse(reader, reader->line,
+			return policy_file_refuse(reader,
 						  "the group %s was defined otherwise in line %u",
 						  text, other->groups[i].line);
 		}
@@ -350,13 +349,13 @@ static bool check_ip_group(struct reader *reader, const struct partition *partit
 	if (p_key && p_key != (partition->p_key | 0x8000u) &&
 	    memcmp(mgid, broadcast, GID_SIZE) != 0)
 		return policy_file_refuse(
-			reader, reader->line,
+			reader,
 			"an IP group has the partition's P_Key (0x%04x) or 0 behind its signature, "
 			"not 0x%04x",
 			partition->p_key | 0x8000u, p_key);
 	if (flags->mtu != definition->flags.mtu || flags->rate != definition->flags.rate)
 		return policy_file_refuse(
-			reader, reader->line,
+			reader,
 			"an IP group has the mtu and rate of its partition's broadcast group "
 			"(%u and %u)",
 			definition->flags.mtu, definition->flags.rate);
@@ -376,8 +375,7 @@ static bool read_group(struct reader *reader, const struct item *first, struct p
 	if ((size_t)first->value.length < sizeof(text))
 		memcpy(text, first->value.text, (size_t)first->value.length);
 	if (inet_pton(AF_INET6, text, mgid) != 1 || mgid[0] != 0xFF)
-		return policy_file_refuse(reader, reader->line,
-					  "\"%.*s\" is no multicast GID (ff12:...)",
+		return policy_file_refuse(reader, "\"%.*s\" is no multicast GID (ff12:...)",
 					  first->value.length, first->value.text);
 	flags.tclass = 0;
 	for (*stop = first->stop; *stop == ',';) {
@@ -389,7 +387,7 @@ static bool read_group(struct reader *reader, const struct item *first, struct p
 			continue;
 		if (word < 0)
 			return policy_file_refuse(
-				reader, reader->line,
+				reader,
 				"unknown flag \"%.*s\": a group has mtu, rate, sl, scope, Q_Key, "
 				"TClass, FlowLabel",
 				item.word.length, item.word.text);
@@ -436,7 +434,7 @@ static bool read_member(struct reader *reader, const struct item *item, struct p
 		rule.who = who[word];
 	else if (!read_guids(item->word, &rule))
 		return policy_file_refuse(
-			reader, reader->line,
+			reader,
 			"\"%.*s\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
 			"ALL_SWITCHES, ALL_ROUTERS, SELF or NONE",
 			item->word.length, item->word.text);
@@ -479,7 +477,7 @@ static bool read_p_key(struct reader *reader, struct item *item, pkey_t *out)
 	}
 	if (!policy_read_number(item->value, 1, UINT16_MAX, &value) || !(value & PKEY_LOW_BITS))
 		return policy_file_refuse(
-			reader, reader->line,
+			reader,
 			"a P_Key is 0x0001 to 0x7fff (the membership bit does not count), "
 			"not \"%.*s\"",
 			item->value.length, item->value.text);
@@ -525,7 +523,7 @@ static bool read_head(struct reader *reader, struct definition *definition, uint
 	if (!read_p_key(reader, &first, &p_key))
 		return false;
 	if (first.word.length >= PARTITION_NAME_SIZE)
-		return policy_file_refuse(reader, reader->line, "a name has at most %d characters",
+		return policy_file_refuse(reader, "a name has at most %d characters",
 					  PARTITION_NAME_SIZE - 1);
 	while (item.stop == ',') {
 		item = next_item(reader, ",:;");
@@ -534,13 +532,12 @@ static bool read_head(struct reader *reader, struct definition *definition, uint
 	}
 	if (item.stop != ':')
 		return policy_file_refuse(
-			reader, reader->line,
+			reader,
 			"a definition (name=P_Key, flags) ends with a colon before its members");
 	if (!p_key) {
 		p_key = free_p_key(reader);
 		if (!p_key)
-			return policy_file_refuse(reader, reader->line,
-						  "no P_Key is left for this partition");
+			return policy_file_refuse(reader, "no P_Key is left for this partition");
 	}
 	*partition = partition_of(reader, p_key, first.word);
 	return true;
@@ -568,7 +565,7 @@ static bool read_body(struct reader *reader, const struct definition *definition
 		reader->line += stop == '\n';
 	} while (stop && stop != ';');
 	if (stop != ';')
-		return policy_file_refuse(reader, reader->line,
+		return policy_file_refuse(reader,
 					  "the definition of line %u has no semicolon at its end",
 					  partition->line);
 	return true;
@@ -645,7 +642,7 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 	reader.into = mem_zalloc(sizeof(*reader.into));
 	reader.into->name = mem_strdup(name);
 	if (memchr(text, '\0', length))
-		good = policy_file_refuse(&reader, 1, "this is no text: it has a byte of value 0");
+		good = policy_file_refuse(&reader, "this is no text: it has a byte of value 0");
 	if (good)
 		find_named(reader);
 	while (good && (skip(&reader), reader.at < reader.end))

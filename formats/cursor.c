@@ -4,8 +4,11 @@
  */
 #include "formats/cursor.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "lib/mem.h"
 
 bool cursor_at_end(const struct cursor *c)
 {
@@ -91,4 +94,29 @@ struct piece cursor_rest(const struct cursor *c)
 	ptrdiff_t length = c->end - c->at;
 
 	return (struct piece){c->at, length > 60 ? 60 : length};
+}
+
+bool lines_next(struct lines *lines, struct cursor *line)
+{
+	const char *stop;
+
+	if (lines->next >= lines->end)
+		return false;
+	stop = memchr(lines->next, '\n', (size_t)(lines->end - lines->next));
+	*line = (struct cursor){lines->next, stop ? stop : lines->end};
+	lines->next = stop ? stop + 1 : lines->end;
+	lines->number++;
+	if (line->end > line->at && line->end[-1] == '\r')
+		line->end--;
+	return true;
+}
+
+int lines_refuse(const struct lines *lines, const struct cursor *line, const char *wanted,
+		 char **error)
+{
+	struct piece rest = cursor_rest(line);
+
+	*error = mem_printf("%s:%u: %s expected, not \"%.*s\"", lines->name, lines->number, wanted,
+			    rest.length, rest.text);
+	return -EINVAL;
 }

@@ -31,6 +31,20 @@ bool cursor_quoted(struct cursor *c, struct piece *piece); /* "..."; the piece h
 struct piece cursor_word(struct cursor *c);		   /* up to a blank; length 0 at the end */
 struct piece cursor_rest(const struct cursor *c);	   /* for a message, so at most 60 bytes */
 
+/* Walks the lines of a text; all members but number are set by the caller. */
+struct lines {
+	const char *name; /* of the file, for errors */
+	const char *next, *end;
+	unsigned number; /* of the last line */
+};
+
+/* The next line, without a carriage return at its end. False: there is none. */
+bool lines_next(struct lines *lines, struct cursor *line);
+/* Writes "name:line: WANTED expected, not "..."" with the text at the cursor into *error, for
+ * free(). Returns -EINVAL. */
+int lines_refuse(const struct lines *lines, const struct cursor *line, const char *wanted,
+		 char **error);
+
 /* Whether the piece is exactly this word. */
 bool piece_is(struct piece piece, const char *word);
 

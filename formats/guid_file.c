@@ -12,38 +12,6 @@
 #include "formats/cursor.h"
 #include "lib/mem.h"
 
-/* Walks the lines of a text. */
-struct lines {
-	const char *name, *next, *end;
-	unsigned number;
-};
-
-static bool guid_file_next_line(struct lines *lines, struct cursor *line)
-{
-	const char *stop;
-
-	if (lines->next >= lines->end)
-		return false;
-	stop = memchr(lines->next, '\n', (size_t)(lines->end - lines->next));
-	*line = (struct cursor){lines->next, stop ? stop : lines->end};
-	lines->next = stop ? stop + 1 : lines->end;
-	lines->number++;
-	if (line->end > line->at && line->end[-1] == '\r')
-		line->end--;
-	cursor_skip_blanks(line);
-	return true;
-}
-
-static int guid_file_refuse(const struct lines *lines, const struct cursor *line,
-			    const char *wanted, char **error)
-{
-	struct piece rest = cursor_rest(line);
-
-	*error = mem_printf("%s:%u: %s expected, not \"%.*s\"", lines->name, lines->number, wanted,
-			    rest.length, rest.text);
-	return -EINVAL;
-}
-
 /* A # begins a comment, which ends the line. */
 static bool line_ends(struct cursor *line)
 {
@@ -75,8 +43,8 @@ static int refuse_row(const struct lines *lines, const struct row_kind *kind,
 		*error = mem_printf("%s:%u: %s", lines->name, lines->number, kind->wanted);
 		return -EINVAL;
 	}
-	return rest && kind->alone ? guid_file_refuse(lines, rest, kind->alone, error)
-				   : guid_file_refuse(lines, start, kind->wanted, error);
+	return rest && kind->alone ? lines_refuse(lines, rest, kind->alone, error)
+				   : lines_refuse(lines, start, kind->wanted, error);
 }
 
 /* rows is the address of a pointer to rows of this kind. */
@@ -89,12 +57,13 @@ static int guid_file_read_rows(const char *name, const char *text, size_t length
 	uint8_t *list = NULL;
 	uint32_t used = 0, room = 0;
 
-	while (guid_file_next_line(&lines, &line)) {
-		struct cursor start = line;
+	while (lines_next(&lines, &line)) {
+		struct cursor start;
 		bool is_row;
 
 		if (line_ends(&line))
 			continue;
+		start = line;
 		if (used == room)
 			list = mem_resize(list, room = room ? 2 * room : 16, kind->size);
 		is_row = kind->read(&line, kind, list + used++ * kind->size);
@@ -324,10 +293,11 @@ int dump_parse(const char *name, const char *text, size_t length, struct dump_ta
 	struct dump dump = {0};
 	struct cursor line;
 
-	while (guid_file_next_line(&lines, &line)) {
+	while (lines_next(&lines, &line)) {
 		const char *wanted;
 		guid_t guid;
 
+		cursor_skip_blanks(&line);
 		if (read_switch(line, &guid)) {
 			table = dump_add_table(&dump, guid);
 			continue;
@@ -337,7 +307,7 @@ int dump_parse(const char *name, const char *text, size_t length, struct dump_ta
 		wanted = read_entry(&line, table);
 		if (wanted) {
 			dump_free(dump.tables, dump.count);
-			return guid_file_refuse(&lines, &line, wanted, error);
+			return lines_refuse(&lines, &line, wanted, error);
 		}
 	}
 	*tables = dump.tables;

@@ -27,6 +27,8 @@
 
 #include "lib/mem.h"
 
+enum { VENDOR_BITS = 24, DEVICE_BITS = 16 };
+
 /* Starts an error's text with its place and returns its length. */
 static size_t begin_error(struct net_parser *parser, unsigned line)
 {
@@ -248,25 +250,14 @@ static int read_system_guid(struct net_parser *parser, struct cursor *c, int unu
 	return read_setting(parser, c, UINT64_MAX, &parser->system_guid);
 }
 
-static int read_vendor_id(struct net_parser *parser, struct cursor *c, int unused)
+/* bits: of VendorID or DeviceID in NodeInfo. */
+static int read_id(struct net_parser *parser, struct cursor *c, int bits)
 {
 	uint64_t value;
-	int r = read_setting(parser, c, 0xFFFFFF, &value); /* NodeInfo:VendorID has 24 bits */
+	int r = read_setting(parser, c, (1 << bits) - 1, &value);
 
-	(void)unused;
 	if (!r)
-		parser->vendor_id = value;
-	return r;
-}
-
-static int read_device_id(struct net_parser *parser, struct cursor *c, int unused)
-{
-	uint64_t value;
-	int r = read_setting(parser, c, 0xFFFF, &value);
-
-	(void)unused;
-	if (!r)
-		parser->device_id = value;
+		*(bits == VENDOR_BITS ? &parser->vendor_id : &parser->device_id) = value;
 	return r;
 }
 
@@ -311,8 +302,8 @@ static const struct keyword {
 	{"hcaguids", net_parse_guid, NODE_CA},
 	{"rtguid", net_parse_guid, NODE_ROUTER},
 	{"sysimgguid", read_system_guid, 0},
-	{"vendid", read_vendor_id, 0},
-	{"devid", read_device_id, 0},
+	{"vendid", read_id, VENDOR_BITS},
+	{"devid", read_id, DEVICE_BITS},
 	{"width", read_default, NET_MASK_WIDTH},
 	{"speed", read_default, NET_MASK_SPEED},
 	{"extspeed", read_default, NET_MASK_SPEED_EXT},
@@ -354,11 +345,8 @@ static int check_characters(struct net_parser *parser, const struct cursor *c)
 
 static int net_parse_line(struct net_parser *parser, struct cursor *c)
 {
-	int r;
+	int r = check_characters(parser, c);
 
-	if (!cursor_at_end(c) && c->end[-1] == '\r')
-		c->end--;
-	r = check_characters(parser, c);
 	if (r)
 		return r;
 	if (!cursor_at_end(c) && *c->at == '#')
@@ -386,17 +374,13 @@ int net_parse(const char *name, const char *text, size_t length, struct net **ou
 		/* Start values of ibsim for a "+" before a "=". */
 		.guids = {[NODE_CA] = {.base = 0x100000}, [NODE_SWITCH] = {.base = 0x200000}},
 	};
+	struct lines lines = {.name = name, .next = text, .end = text + length};
+	struct cursor line;
 	int r = 0;
 
-	while (!r && length > 0) {
-		const char *newline = memchr(text, '\n', length);
-		size_t line_length = newline ? (size_t)(newline - text) : length;
-		struct cursor c = {text, text + line_length};
-
-		parser.line++;
-		text += line_length + !!newline;
-		length -= line_length + !!newline;
-		r = net_parse_line(&parser, &c);
+	while (!r && lines_next(&lines, &line)) {
+		parser.line = lines.number;
+		r = net_parse_line(&parser, &line);
 	}
 	if (!r)
 		r = net_join_links(&parser);

@@ -16,20 +16,10 @@
 #include "include/iba.h"
 #include "lib/mem.h"
 
-struct lines {
-	const char *name, *next, *end;
-	unsigned number;
-};
-
-/* The next line that is neither empty nor a comment, without blanks around it. */
+/* The next line that is neither empty nor a comment, without blanks at its end. */
 static bool opensm_next_line(struct lines *lines, struct cursor *line)
 {
-	while (lines->next < lines->end) {
-		const char *stop = memchr(lines->next, '\n', (size_t)(lines->end - lines->next));
-
-		*line = (struct cursor){lines->next, stop ? stop : lines->end};
-		lines->next = stop ? stop + 1 : lines->end;
-		lines->number++;
+	while (lines_next(lines, line)) {
 		while (line->end > line->at && isspace((unsigned char)line->end[-1]))
 			line->end--;
 		cursor_skip_blanks(line);
@@ -37,16 +27,6 @@ static bool opensm_next_line(struct lines *lines, struct cursor *line)
 			return true;
 	}
 	return false;
-}
-
-static int opensm_conf_refuse(const struct lines *lines, const struct cursor *line,
-			      const char *wanted, char **error)
-{
-	struct piece rest = cursor_rest(line);
-
-	*error = mem_printf("%s:%u: %s expected, not \"%.*s\"", lines->name, lines->number, wanted,
-			    rest.length, rest.text);
-	return -EINVAL;
 }
 
 const struct opensm_row *opensm_row_find(const char *name)
@@ -83,15 +63,15 @@ int opensm_conf_parse(const char *name, const char *text, size_t length, opensm_
 		struct piece rest;
 
 		if (!opensm_copy_text(cursor_word(&line), word))
-			return opensm_conf_refuse(&lines, &start, "the name of an option", error);
+			return lines_refuse(&lines, &start, "the name of an option", error);
 		cursor_skip_blanks(&line);
 		if (!cursor_quoted(&line, &rest))
 			rest = (struct piece){line.at, (int)(line.end - line.at)};
 		if (piece_is(rest, "(null)"))
 			rest.length = 0;
 		if (!opensm_copy_text(rest, value))
-			return opensm_conf_refuse(
-				&lines, &start, "an option of at most 1023 printable bytes", error);
+			return lines_refuse(&lines, &start,
+					    "an option of at most 1023 printable bytes", error);
 		option(ctx, lines.number, word, value);
 	}
 	return 0;
@@ -263,13 +243,13 @@ int opensm_lids_parse(const char *name, const char *text, size_t length, opensm_
 			cursor_skip_blanks(&line);
 		}
 		if (!good || !cursor_at_end(&line) || !lids_of(number, &lmc)) {
-			result = opensm_conf_refuse(&lines, &start, wanted, error);
+			result = lines_refuse(&lines, &start, wanted, error);
 			break;
 		}
 		for (uint64_t i = number[1]; i <= number[2] && !result; i++) {
 			if (given[i])
-				result = opensm_conf_refuse(&lines, &start,
-							    "a LID that no line before has", error);
+				result = lines_refuse(&lines, &start,
+						      "a LID that no line before has", error);
 			given[i] = true;
 		}
 		if (!result)

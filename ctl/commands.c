@@ -21,12 +21,8 @@ static const char *const secret_records[] = {"keys", NULL};
 static const char *const shells[] = {"bash", "zsh", NULL};
 static const char *const dump_formats[] = {"opensm", NULL};
 
-static bool is_sl(const char *value)
-{
-	size_t length = strlen(value);
-
-	return length && length <= 2 && strspn(value, "0123456789") == length && atoi(value) <= 15;
-}
+/* The highest number of an event that has 18 digits. */
+#define EVENT_MOST 999999999999999999
 
 static bool is_level(const char *value)
 {
@@ -35,33 +31,6 @@ static bool is_level(const char *value)
 	while (*level && strcmp(*level, value) != 0)
 		level++;
 	return *level || !strcmp(value, "default");
-}
-
-static bool is_port(const char *value)
-{
-	size_t length = strlen(value);
-
-	return length && length <= 3 && strspn(value, "0123456789") == length && atoi(value) <= 254;
-}
-
-static bool is_external_port(const char *value)
-{
-	return is_port(value) && atoi(value) >= 1;
-}
-
-static bool is_event(const char *value)
-{
-	size_t length = strlen(value);
-
-	return length && length <= 18 && strspn(value, "0123456789") == length;
-}
-
-static bool is_seconds(const char *value)
-{
-	size_t length = strlen(value);
-
-	return length && length <= 5 && strspn(value, "0123456789") == length && atoi(value) >= 1 &&
-	       atoi(value) <= 86400;
 }
 
 static bool is_mgid(const char *value)
@@ -96,16 +65,27 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 		.meant = meant_p_key                                                     \
 	}
 
-#define PORT_ARGUMENT                                                        \
-	{                                                                    \
-		.member = "port", .label = "PORT", .good = is_external_port, \
-		.what = "a port: a number from 1 to 254"                     \
+#define PORT_ARGUMENT                                                       \
+	{                                                                   \
+		.member = "port", .label = "PORT", .least = 1, .most = 254, \
+		.what = "a port: a number from 1 to 254"                    \
 	}
 
 #define ANY_PORT_ARGUMENT(...)                                        \
 	{                                                             \
-		.member = "port", .label = "PORT", .good = is_port,   \
+		.member = "port", .label = "PORT", .most = 254,       \
 		.what = "a port: a number from 0 to 254", __VA_ARGS__ \
+	}
+
+/* An option without a value, and one with a value. */
+#define FLAG(name)                                                             \
+	{                                                                      \
+		.member = name, .optional = true, .option = true, .flag = true \
+	}
+
+#define OPTION(name, ...)                                                              \
+	{                                                                              \
+		.member = name, .optional = true, .option = true, .label = __VA_ARGS__ \
 	}
 
 const struct ctl_command ctl_commands[] = {
@@ -143,7 +123,8 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "node show",
 	 .arguments = {{.member = "node", .label = "NODE"}},
 	 .document = true,
-	 .digest = node_digest,
+	 .object = "node",
+	 .lists = {"ports"},
 	 .print = print_node,
 	 .summary = "Show a node and its ports.",
 	 .details = "For an adapter the table has the port GUIDs, which `partition member add` "
@@ -161,9 +142,7 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Show one port: states, speed, MTU, VLs, enforcement of P_Keys, violations, "
 		    "peer."},
 	{.words = "port disable",
-	 .arguments = {{.member = "node", .label = "NODE"},
-		       PORT_ARGUMENT,
-		       {.member = "force", .optional = true, .option = true, .flag = true}},
+	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT, FLAG("force")},
 	 .print = print_port_change,
 	 .summary = "Take down the link of a switch's port until `port enable`.",
 	 .details = "The command waits for the sweep that takes the link down. The next sweep "
@@ -200,7 +179,8 @@ const struct ctl_command ctl_commands[] = {
 			.good = is_mgid,
 			.what = "an MGID, such as ff12:401b:ffff::ffff:ffff"}},
 	 .document = true,
-	 .digest = group_digest,
+	 .object = "group",
+	 .lists = {"members", "switches"},
 	 .print = print_group,
 	 .summary = "Show a multicast group, its members and its tree.",
 	 .details = "The MGID has the form of an IPv6 address. Members with `full` or `non-member` "
@@ -238,7 +218,7 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "partition show",
 	 .arguments = {P_KEY_ARGUMENT},
 	 .document = true,
-	 .digest = partition_digest,
+	 .object = "partition",
 	 .print = print_partition,
 	 .summary = "Show a partition, its ports, and the status of each port.",
 	 .details = "`wanted`: weftd will write the P_Key. `written`: the write is not "
@@ -249,12 +229,12 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "partition add",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "name", .label = "NAME", .optional = true},
-		       {.member = "ipoib", .optional = true, .option = true, .flag = true},
-		       {.member = "indx0", .optional = true, .option = true, .flag = true},
-		       {.member = "mtu", .label = "N", .optional = true, .option = true},
-		       {.member = "rate", .label = "N", .optional = true, .option = true},
-		       {.member = "scope", .label = "N", .optional = true, .option = true},
-		       {.member = "q_key", .label = "N", .optional = true, .option = true}},
+		       FLAG("ipoib"),
+		       FLAG("indx0"),
+		       OPTION("mtu", "N"),
+		       OPTION("rate", "N"),
+		       OPTION("scope", "N"),
+		       OPTION("q_key", "N")},
 	 .print = print_partition_added,
 	 .failed = partition_change_failed,
 	 .summary = "Make a partition without members.",
@@ -273,9 +253,9 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "partition member add",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "guids", .label = "GUID", .many = true},
-		       {.member = "full", .optional = true, .option = true, .flag = true},
-		       {.member = "limited", .optional = true, .option = true, .flag = true},
-		       {.member = "both", .optional = true, .option = true, .flag = true}},
+		       FLAG("full"),
+		       FLAG("limited"),
+		       FLAG("both")},
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
 	 .summary = "Add members by port GUID; full members are the default.",
@@ -373,12 +353,8 @@ const struct ctl_command ctl_commands[] = {
 	 .section = "Routing",
 	 .arguments = {{.member = "src", .label = "SRC"},
 		       {.member = "dst", .label = "DST"},
-		       {.member = "sl",
-			.label = "N",
-			.optional = true,
-			.option = true,
-			.good = is_sl,
-			.what = "a service level: a number from 0 to 15"}},
+		       OPTION("sl", "N", .most = 15,
+			      .what = "a service level: a number from 0 to 15")},
 	 .print = print_route,
 	 .summary = "Show the programmed path between two nodes, hop by hop.",
 	 .details = "Each hop has the ports through which the path enters and leaves, and the VL "
@@ -438,11 +414,7 @@ const struct ctl_command ctl_commands[] = {
 
 	{.words = "perf top",
 	 .section = "Port counters",
-	 .arguments = {{.member = "by",
-			.label = "data|wait",
-			.choices = top_kinds,
-			.optional = true,
-			.option = true}},
+	 .arguments = {OPTION("by", "data|wait", .choices = top_kinds)},
 	 .rows = "ports",
 	 .columns = top_columns,
 	 .summary = "List the ports with the highest load, or with the longest wait for credits.",
@@ -451,7 +423,7 @@ const struct ctl_command ctl_commands[] = {
 		    "of `weftd.conf(5)`, and for `perf sweep`."},
 	{.words = "perf errors",
 	 .document = true,
-	 .digest = errors_digest,
+	 .lists = {"ports", "links"},
 	 .print = print_errors,
 	 .summary = "List ports with errors, and links that are slower or narrower than possible.",
 	 .details = "Ports whose counters rose at the last read come first. Totals continue when "
@@ -478,13 +450,8 @@ const struct ctl_command ctl_commands[] = {
 
 	{.words = "events",
 	 .section = "Events, log and capture",
-	 .arguments = {{.member = "follow", .optional = true, .option = true, .flag = true},
-		       {.member = "since",
-			.label = "N",
-			.optional = true,
-			.option = true,
-			.good = is_event,
-			.what = "the number of an event"}},
+	 .arguments = {FLAG("follow"),
+		       OPTION("since", "N", .most = EVENT_MOST, .what = "the number of an event")},
 	 .list = "events",
 	 .each = print_event,
 	 .summary = "List events: links, nodes, ports, roles, partitions and others.",
@@ -522,12 +489,8 @@ const struct ctl_command ctl_commands[] = {
 		    "the store. `default` as LEVEL returns to that option."},
 	{.words = "capture",
 	 .arguments = {{.member = "file", .label = "FILE|-"},
-		       {.member = "seconds",
-			.label = "N",
-			.optional = true,
-			.option = true,
-			.good = is_seconds,
-			.what = "a time: a number of seconds from 1 to 86400"}},
+		       OPTION("seconds", "N", .least = 1, .most = 86400,
+			      .what = "a time: a number of seconds from 1 to 86400")},
 	 .sink = &capture_sink,
 	 .print = print_capture,
 	 .summary = "Write the MADs of weftd to a file that Wireshark and tshark read.",
@@ -599,8 +562,7 @@ const struct ctl_command ctl_commands[] = {
 		    "while too many handshakes were under way. It also counts standbys and masters "
 		    "that have a valid key, but sent a message that was refused."},
 	{.words = "ha handover",
-	 .arguments = {{.member = "guid", .label = "GUID", .optional = true},
-		       {.member = "force", .optional = true, .option = true, .flag = true}},
+	 .arguments = {{.member = "guid", .label = "GUID", .optional = true}, FLAG("force")},
 	 .print = print_handover,
 	 .summary = "Give the subnet to the standby with this port GUID, or to the standby of the "
 		    "highest rank.",
@@ -633,11 +595,7 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "save",
 	 .section = "Save, restore and import",
 	 .arguments = {{.member = "file", .label = "FILE|-"},
-		       {.member = "with",
-			.label = "keys",
-			.choices = secret_records,
-			.optional = true,
-			.option = true}},
+		       OPTION("with", "keys", .choices = secret_records)},
 	 .sink = &save_sink,
 	 .print = print_saved,
 	 .summary = "Write the records of the store as one JSON document.",
@@ -663,8 +621,8 @@ const struct ctl_command ctl_commands[] = {
 		 "command. When the command ends, the records are on the disk."},
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
-		       {.member = "cache", .label = "DIR", .optional = true, .option = true},
-		       {.member = "to", .label = "DIR", .optional = true, .option = true}},
+		       OPTION("cache", "DIR"),
+		       OPTION("to", "DIR")},
 	 .perform = import_opensm,
 	 .print = print_opensm,
 	 .summary = "Make weft's files from those of OpenSM, and list what has no equivalent.",

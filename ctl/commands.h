@@ -20,6 +20,7 @@ struct ctl_argument {
 	const char *const *choices;	 /* NULL terminated; NULL: any value */
 	const char *former, *now;	 /* a choice of an earlier version, and its present name */
 	bool (*good)(const char *value); /* NULL: any value */
+	long long least, most;		 /* of a number; most 0: any value */
 	const char *what;		 /* the valid values: "a number from 0 to 15" */
 	/* Writes the value that the user probably meant; false if none is similar. */
 	bool (*meant)(const char *value, char *text, size_t size);
@@ -49,6 +50,8 @@ struct ctl_command {
 	 * on a line. NULL: the list is printed as a whole. */
 	void (*each)(const json_t *row, FILE *out);
 	bool document;		     /* the arrays of all parts become members of one object */
+	const char *object;	     /* of a document: the member that is an array of one object */
+	const char *lists[2];	     /* of a document: an array without rows has no part */
 	const struct ctl_sink *sink; /* takes the parts; may be NULL */
 	const char *ask;	     /* the command on the socket; NULL: the words */
 	/* Sends the requests itself, as control_call() does. NULL: one call. */

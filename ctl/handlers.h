@@ -44,8 +44,6 @@ void print_imported(const json_t *data, FILE *out);
 
 /* partition.c: the rows of partition list. */
 extern const struct column partition_columns[];
-/* Puts the partition in place of the list of one. */
-int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 /* Prints one partition with its ports. */
 void print_partition(const json_t *data, FILE *out);
 /* These print the result of a change, and the ports that it affected. */
@@ -87,8 +85,6 @@ void print_ordered(const json_t *data, FILE *out);
 
 /* print_perf.c: the rows of perf top. */
 extern const struct column top_columns[];
-/* Adds the lists that are empty. */
-int errors_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 /* Prints ports with errors, then slow links. */
 void print_errors(const json_t *data, FILE *out);
 /* Prints the counters of one port. */
@@ -100,8 +96,6 @@ extern const struct ctl_sink metrics_sink;
 
 /* print_port.c: the rows of port list. */
 extern const struct column port_columns[];
-/* Puts the node in place of the list of one, and adds the list of ports if it is empty. */
-int node_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 /* Prints a node and its ports. */
 void print_node(const json_t *data, FILE *out);
 /* Prints one port. */
@@ -120,8 +114,6 @@ bool route_check_failed(const json_t *data);
 /* print_sa.c: the rows of multicast list, service list, inform list and alias list. */
 extern const struct column group_columns[], service_columns[], subscription_columns[],
 	alias_columns[];
-/* Puts the group in place of the list of one, and adds the lists that are empty. */
-int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 /* Prints a group, its members and its tree. */
 void print_group(const json_t *data, FILE *out);
 /* These print the alias that was set or removed. */

@@ -285,6 +285,17 @@ static void gather_document(json_t *document, json_t *part)
 	}
 }
 
+/* Puts the object in place of the array of one, and adds the arrays that have no part. */
+static void complete_document(const struct ctl_command *command, json_t *document)
+{
+	if (command->object)
+		json_object_set(document, command->object,
+				json_array_get(json_object_get(document, command->object), 0));
+	for (size_t i = 0; i < ARRAY_SIZE(command->lists) && command->lists[i]; i++)
+		if (!json_object_get(document, command->lists[i]))
+			json_object_set_new(document, command->lists[i], json_array());
+}
+
 /* JSON is ASCII and sorted by name, so that answers can be compared as text. */
 enum { JSON_FORM = JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY };
 
@@ -459,12 +470,14 @@ static int call_daemon(const struct invocation *invocation, json_t **data)
 	show_progress(&gathering, NULL);
 	if (result)
 		status = explain_failure(invocation->socket, result, refusal);
-	if (gathering.sink)
+	if (gathering.sink) {
 		command->sink->close(gathering.sink, !result, data, error);
-	else if (command->document && !result)
+	} else if (command->document && !result) {
+		complete_document(command, gathering.document);
 		*data = json_incref(gathering.document);
-	else if (command->list && !result)
+	} else if (command->list && !result) {
 		*data = json_incref(gathering.rows);
+	}
 	if (*error && !result) {
 		text_clean(error);
 		fprintf(stderr, "weftctl: %s\n", error);

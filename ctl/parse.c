@@ -2,6 +2,7 @@
 /* Makes a request from the words of a command line, and explains words that are wrong. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/commands.h"
@@ -197,6 +198,19 @@ static bool is_choice(const struct ctl_argument *argument, const char *word)
 	return !argument->choices;
 }
 
+static bool is_good(const struct ctl_argument *argument, const char *value)
+{
+	char most[24];
+	int digits = snprintf(most, sizeof(most), "%lld", argument->most);
+	size_t length = strlen(value);
+
+	if (argument->good)
+		return argument->good(value);
+	return !argument->most ||
+	       (length && length <= (size_t)digits && strspn(value, "0123456789") == length &&
+		atoll(value) >= argument->least && atoll(value) <= argument->most);
+}
+
 /* Puts one word into the request as the value of an argument. */
 static int take_value(const struct ctl_argument *argument, const char *value, const char *usage,
 		      json_t *request, char error[CTL_ERROR_SIZE])
@@ -211,7 +225,7 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 	if (!is_choice(argument, value))
 		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
 			      usage);
-	if (argument->good && !argument->good(value)) {
+	if (!is_good(argument, value)) {
 		bool meant = argument->meant && argument->meant(value, near, sizeof(near));
 
 		return refuse(error, "\"%.40s\" is not %s%s%s%s", value, argument->what,

@@ -25,14 +25,6 @@ const struct column partition_columns[] = {
 	{.name = NULL},
 };
 
-int partition_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
-{
-	(void)request;
-	(void)error;
-	json_object_set(*data, "partition", json_array_get(json_object_get(*data, "partition"), 0));
-	return 0;
-}
-
 static void partition_print_ports(const json_t *ports, FILE *out)
 {
 	static const struct column columns[] = {

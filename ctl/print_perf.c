@@ -135,20 +135,6 @@ static const struct column slow_link_columns[] = {
 	{.name = NULL},
 };
 
-/* The answer has no part for an empty list. */
-int errors_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
-{
-	static const char *const members[] = {"ports", "links"};
-
-	(void)request;
-	(void)error;
-	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
-		if (!json_object_get(*data, members[i]))
-			json_object_set_new(*data, members[i], json_array());
-	}
-	return 0;
-}
-
 void print_errors(const json_t *data, FILE *out)
 {
 	fputs("Ports that have counted errors:\n", out);

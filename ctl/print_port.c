@@ -6,17 +6,6 @@
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-/* The answer has no part for an empty list. */
-int node_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
-{
-	(void)request;
-	(void)error;
-	json_object_set(*data, "node", json_array_get(json_object_get(*data, "node"), 0));
-	if (!json_object_get(*data, "ports"))
-		json_object_set_new(*data, "ports", json_array());
-	return 0;
-}
-
 /* The state, and the reason why a port is down. */
 static char *state_text(const json_t *port)
 {

@@ -29,18 +29,6 @@ static char *join_state_text(const json_t *member)
 	return text;
 }
 
-int group_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE])
-{
-	(void)request;
-	(void)error;
-	json_object_set(*data, "group", json_array_get(json_object_get(*data, "group"), 0));
-	if (!json_object_get(*data, "members")) /* an empty list has no part */
-		json_object_set_new(*data, "members", json_array());
-	if (!json_object_get(*data, "switches"))
-		json_object_set_new(*data, "switches", json_array());
-	return 0;
-}
-
 static char *tree_ports_text(const json_t *sw)
 {
 	return text_filled_list(json_object_get(sw, "ports"), "{:d}", " ");

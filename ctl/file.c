@@ -30,3 +30,17 @@ char *file_read(const char *path, size_t *size)
 	fclose(stream);
 	return text;
 }
+
+int file_refuse(char **refusal, const char *path, const char *why)
+{
+	*refusal = mem_printf("%s: %s", path, why);
+	return -EREMOTEIO;
+}
+
+int file_call(const char *socket, json_t *request, json_t **result, char **refusal)
+{
+	int error = control_call(socket, request, NULL, NULL, result, refusal);
+
+	json_decref(request);
+	return error;
+}

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Files of the user that are read whole. */
+/* Files of the user that are read whole, and requests with their contents. */
 #ifndef CTL_FILE_H
 #define CTL_FILE_H
 
 #include <stddef.h>
 
+#include "lib/control.h"
+
 /* Returns the contents of a file, which the caller frees. NULL and errno on failure, also if the
  * file is too large. */
 char *file_read(const char *path, size_t *size);
+/* Writes "PATH: WHY" into *refusal, for free(), and returns -EREMOTEIO. */
+int file_refuse(char **refusal, const char *path, const char *why);
+/* As control_call() without parts; takes the reference to the request. */
+int file_call(const char *socket, json_t *request, json_t **result, char **refusal);
 
 #endif

@@ -36,12 +36,6 @@ struct import {
 	char **refusal;
 };
 
-static int import_refuse(const struct import *import, const char *path, const char *why)
-{
-	*import->refusal = mem_printf("%s: %s", path, why);
-	return -EREMOTEIO;
-}
-
 /* Reads a file into *text, which the caller frees. If it does not exist, *text is NULL, and the
  * result is 0 too. */
 static int import_read_file(const struct import *import, const char *path, char **text,
@@ -50,7 +44,7 @@ static int import_read_file(const struct import *import, const char *path, char 
 	*size = 0;
 	*text = file_read(path, size);
 	if (!*text && errno != ENOENT)
-		return import_refuse(import, path, strerror(errno));
+		return file_refuse(import->refusal, path, strerror(errno));
 	return 0;
 }
 
@@ -277,15 +271,15 @@ static int import_write_file(struct import *import, const char *name,
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out) {
-		error = import_refuse(import, path,
-				      errno == EEXIST
-					      ? "exists already; choose another directory with --to"
-					      : strerror(errno));
+		error = file_refuse(import->refusal, path,
+				    errno == EEXIST
+					    ? "exists already; choose another directory with --to"
+					    : strerror(errno));
 	} else {
 		print(import, out);
 		error = ferror(out) || !allow_readers(import, fd, 0640) ? -EIO : 0;
 		if (fclose(out) || error)
-			error = import_refuse(import, path, strerror(errno ? errno : EIO));
+			error = file_refuse(import->refusal, path, strerror(errno ? errno : EIO));
 	}
 	if (!error)
 		json_array_append_new(import->files, json_string(name));
@@ -332,12 +326,13 @@ static int make_folder(struct import *import)
 	int fd;
 
 	if (!made)
-		return errno == EEXIST ? 0 : import_refuse(import, import->to, strerror(errno));
+		return errno == EEXIST ? 0
+				       : file_refuse(import->refusal, import->to, strerror(errno));
 	fd = open(import->to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	made = fd >= 0 && allow_readers(import, fd, 0750);
 	if (fd >= 0)
 		close(fd);
-	return made ? 0 : import_refuse(import, import->to, strerror(errno));
+	return made ? 0 : file_refuse(import->refusal, import->to, strerror(errno));
 }
 
 static int write_files(struct import *import)
@@ -358,7 +353,7 @@ static int check_folder(const struct import *import, const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int error = fd < 0 || faccessat(fd, ".", X_OK, 0)
-			    ? import_refuse(import, dir, strerror(errno))
+			    ? file_refuse(import->refusal, dir, strerror(errno))
 			    : 0;
 
 	if (fd >= 0)

@@ -44,25 +44,17 @@ void print_keys(const json_t *data, FILE *out)
 		print_offenders(json_object_get(data, "offenders"), out);
 }
 
-static int keys_call(const char *socket, json_t *request, json_t **result, char **refusal)
-{
-	int error = control_call(socket, request, NULL, NULL, result, refusal);
-
-	json_decref(request);
-	return error;
-}
-
 int keys_rotate_perform(const char *socket, const json_t *request, json_t **result, char **refusal)
 {
 	json_t *answer = NULL;
 	int error =
-		keys_call(socket, json_pack("{s:s}", "command", "config reload"), &answer, refusal);
+		file_call(socket, json_pack("{s:s}", "command", "config reload"), &answer, refusal);
 
 	(void)request;
 	if (error)
 		return error;
 	json_decref(answer);
-	return keys_call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "heavy"),
+	return file_call(socket, json_pack("{s:s,s:s}", "command", "sweep", "kind", "heavy"),
 			 result, refusal);
 }
 
@@ -86,7 +78,7 @@ static int send_rows(const char *socket, const struct key_row *rows, uint32_t co
 
 	for (uint32_t i = 0; i < count; i += ROWS_A_PIECE) {
 		json_t *answer = NULL;
-		int error = keys_call(socket,
+		int error = file_call(socket,
 				      json_pack("{s:s,s:o}", "command", "keys import", "rows",
 						keys_piece(rows, i, count)),
 				      &answer, refusal);
@@ -109,10 +101,8 @@ int keys_import_perform(const char *socket, const json_t *request, json_t **resu
 	char *text = file_read(path, &size);
 	int error;
 
-	if (!text) {
-		*refusal = mem_printf("%s: %s", path, strerror(errno));
-		return -EREMOTEIO;
-	}
+	if (!text)
+		return file_refuse(refusal, path, strerror(errno));
 	error = key_rows_parse(path, text, size, &rows, &count, refusal);
 	explicit_bzero(text, size);
 	free(text);

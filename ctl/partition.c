@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/file.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
@@ -117,22 +118,14 @@ bool partition_change_failed(const json_t *data)
 
 /* check */
 
-static int partition_file_refuse(char **refusal, const char *path, const char *why)
-{
-	*refusal = mem_printf("%s: %s", path, why);
-	return -EREMOTEIO;
-}
-
 static int send_piece(const char *socket, const char *path, json_t *text, long long token,
 		      bool more, json_t **result, char **refusal)
 {
 	json_t *request = json_pack("{s:s,s:s,s:o,s:I,s:b}", "command", "partition check", "name",
 				    path, "text", text, "token", (json_int_t)token, "more", more);
-	int error = request ? control_call(socket, request, NULL, NULL, result, refusal)
-			    : partition_file_refuse(refusal, path, "the name is not UTF-8");
 
-	json_decref(request);
-	return error;
+	return request ? file_call(socket, request, result, refusal)
+		       : file_refuse(refusal, path, "the name is not UTF-8");
 }
 
 /* Bytes that are not text are sent as one character each. */
@@ -156,14 +149,13 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 
 	if (!file) {
 		free(piece);
-		return partition_file_refuse(refusal, path, strerror(errno));
+		return file_refuse(refusal, path, strerror(errno));
 	}
 	while (!error && (length = getline(&line, &room, file)) > 0) {
 		json_t *answer = NULL;
 
 		if ((size_t)length > PIECE_BYTES) {
-			error = partition_file_refuse(refusal, path,
-						      "it has a line of more than 128 KiB");
+			error = file_refuse(refusal, path, "it has a line of more than 128 KiB");
 			break;
 		}
 		if (used + (size_t)length > PIECE_BYTES) {
@@ -177,7 +169,7 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 		used += (size_t)length;
 	}
 	if (!error && ferror(file))
-		error = partition_file_refuse(refusal, path, strerror(errno));
+		error = file_refuse(refusal, path, strerror(errno));
 	if (!error)
 		error = send_piece(socket, path, piece_text(piece, used), token, false, result,
 				   refusal);

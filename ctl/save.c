@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ctl/file.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
@@ -124,12 +125,6 @@ void print_saved(const json_t *data, FILE *out)
 
 /* restore */
 
-static int save_refuse(char **refusal, const char *path, const char *why)
-{
-	*refusal = mem_printf("%s: %s", path, why);
-	return -EREMOTEIO;
-}
-
 static int read_document(const char *path, json_t **out, char **refusal)
 {
 	json_error_t error;
@@ -143,22 +138,14 @@ static int read_document(const char *path, json_t **out, char **refusal)
 		return -EREMOTEIO;
 	}
 	if (!document)
-		return save_refuse(refusal, path, errno ? strerror(errno) : error.text);
+		return file_refuse(refusal, path, errno ? strerror(errno) : error.text);
 	if (!json_is_array(json_object_get(document, "records")) ||
 	    !json_is_integer(json_object_get(document, "version"))) {
 		json_decref(document);
-		return save_refuse(refusal, path, "not a document of weftctl save");
+		return file_refuse(refusal, path, "not a document of weftctl save");
 	}
 	*out = document;
 	return 0;
-}
-
-static int save_call(const char *socket, json_t *request, json_t **result, char **refusal)
-{
-	int error = control_call(socket, request, NULL, NULL, result, refusal);
-
-	json_decref(request);
-	return error;
 }
 
 static json_t *save_piece(const json_t *records, size_t from)
@@ -176,7 +163,7 @@ static int send_document(const char *socket, const json_t *document, json_t **re
 	const json_t *records = json_object_get(document, "records");
 	json_t *answer = NULL;
 	long long token;
-	int error = save_call(socket,
+	int error = file_call(socket,
 			      json_pack("{s:s,s:b,s:O}", "command", "restore", "begin", 1,
 					"version", json_object_get(document, "version")),
 			      &answer, refusal);
@@ -186,7 +173,7 @@ static int send_document(const char *socket, const json_t *document, json_t **re
 	token = number_member(answer, "token");
 	json_decref(answer);
 	for (size_t i = 0; i < json_array_size(records); i += RECORDS_A_PIECE) {
-		error = save_call(socket,
+		error = file_call(socket,
 				  json_pack("{s:s,s:I,s:o}", "command", "restore", "token",
 					    (json_int_t)token, "records", save_piece(records, i)),
 				  &answer, refusal);
@@ -194,7 +181,7 @@ static int send_document(const char *socket, const json_t *document, json_t **re
 			return error;
 		json_decref(answer);
 	}
-	return save_call(socket,
+	return file_call(socket,
 			 json_pack("{s:s,s:I}", "command", "restore", "token", (json_int_t)token),
 			 result, refusal);
 }

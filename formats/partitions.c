@@ -46,8 +46,7 @@ struct reader {
 
 /* The flags of a definition or of a group, as far as they were read. */
 struct group_flags {
-	uint8_t mtu, rate, sl, tclass;
-	uint32_t q_key, flow_label;
+	struct partition_group group;
 	uint16_t scopes; /* bit n: scope n */
 };
 
@@ -214,19 +213,19 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 					  item->value.text);
 	switch ((enum group_word)word) {
 	case WORD_MTU:
-		flags->mtu = (uint8_t)value;
+		flags->group.mtu = (uint8_t)value;
 		break;
 	case WORD_RATE:
-		flags->rate = (uint8_t)value;
+		flags->group.rate = (uint8_t)value;
 		break;
 	case WORD_SCOPE:
 		flags->scopes |= (uint16_t)(1 << value);
 		break;
 	case WORD_QKEY:
-		flags->q_key = (uint32_t)value;
+		flags->group.q_key = (uint32_t)value;
 		break;
 	case WORD_TCLASS:
-		flags->tclass = (uint8_t)value;
+		flags->group.tclass = (uint8_t)value;
 		break;
 	case WORD_SL:
 		if (value)
@@ -234,7 +233,7 @@ static bool set_group_flag(struct reader *reader, const struct item *item, int w
 					 "sl is taken as 0, the only SL there is without QoS");
 		break;
 	case WORD_FLOW_LABEL:
-		flags->flow_label = (uint32_t)value;
+		flags->group.flow_label = (uint32_t)value;
 		break;
 	}
 	return true;
@@ -311,16 +310,9 @@ static bool add_group(struct reader *reader, struct partition *partition,
 static bool add_groups(struct reader *reader, struct partition *partition,
 		       const uint8_t mgid[GID_SIZE], const struct group_flags *flags)
 {
-	struct partition_group group = {
-		.mtu = flags->mtu,
-		.rate = flags->rate,
-		.sl = flags->sl,
-		.tclass = flags->tclass,
-		.q_key = flags->q_key,
-		.flow_label = flags->flow_label,
-		.line = reader->line,
-	};
+	struct partition_group group = flags->group;
 
+	group.line = reader->line;
 	memcpy(group.mgid, mgid, GID_SIZE);
 	if (!flags->scopes)
 		return add_group(reader, partition, &group);
@@ -353,15 +345,16 @@ static bool check_ip_group(struct reader *reader, const struct partition *partit
 			"an IP group has the partition's P_Key (0x%04x) or 0 behind its signature, "
 			"not 0x%04x",
 			partition->p_key | 0x8000u, p_key);
-	if (flags->mtu != definition->flags.mtu || flags->rate != definition->flags.rate)
+	if (flags->group.mtu != definition->flags.group.mtu ||
+	    flags->group.rate != definition->flags.group.rate)
 		return policy_file_refuse(
 			reader,
 			"an IP group has the mtu and rate of its partition's broadcast group "
 			"(%u and %u)",
-			definition->flags.mtu, definition->flags.rate);
+			definition->flags.group.mtu, definition->flags.group.rate);
 	be16_store(mgid + 4, partition->p_key | 0x8000);
-	if (!flags->q_key)
-		flags->q_key = IPOIB_QKEY;
+	if (!flags->group.q_key)
+		flags->group.q_key = IPOIB_QKEY;
 	return true;
 }
 
@@ -377,7 +370,7 @@ static bool read_group(struct reader *reader, const struct item *first, struct p
 	if (inet_pton(AF_INET6, text, mgid) != 1 || mgid[0] != 0xFF)
 		return policy_file_refuse(reader, "\"%.*s\" is no multicast GID (ff12:...)",
 					  first->value.length, first->value.text);
-	flags.tclass = 0;
+	flags.group.tclass = 0;
 	for (*stop = first->stop; *stop == ',';) {
 		struct item item = next_item(reader, ",;\n");
 		int word = policy_find_word(item.word, group_words);
@@ -517,7 +510,7 @@ static bool read_head(struct reader *reader, struct definition *definition, uint
 	pkey_t p_key;
 
 	*definition = (struct definition){
-		.flags = {.mtu = MTU_2048, .rate = RATE_10},
+		.flags.group = {.mtu = MTU_2048, .rate = RATE_10},
 		.membership = MEMBERSHIP_LIMITED,
 	};
 	if (!read_p_key(reader, &first, &p_key))
@@ -586,8 +579,8 @@ static bool read_definition(struct reader *reader)
 		struct group_flags flags = definition.flags;
 
 		partition->ipoib = true;
-		if (!flags.q_key)
-			flags.q_key = IPOIB_QKEY;
+		if (!flags.group.q_key)
+			flags.group.q_key = IPOIB_QKEY;
 		ipoib_broadcast_mgid(partition->p_key, mgid);
 		if (!add_groups(reader, partition, mgid, &flags))
 			return false;

@@ -162,8 +162,7 @@ void net_disconnect(struct net *net, int node, unsigned port)
 	there->peer_port = here->peer_port = 0;
 }
 
-/* A cable is counted at its first end; a cable from a port to itself has only that end. */
-static bool is_first_end(const struct net *net, unsigned node, unsigned port)
+bool net_is_first_end(const struct net *net, unsigned node, unsigned port)
 {
 	const struct net_port *here = &net->nodes[node].port[port];
 
@@ -186,7 +185,7 @@ void net_count(const struct net *net, struct net_counts *counts)
 		sum.routers += node->type == NODE_ROUTER;
 		sum.table_ports += node->ports + (node->type == NODE_SWITCH);
 		for (unsigned p = 1; p <= node->ports; p++) {
-			if (!is_first_end(net, n, p))
+			if (!net_is_first_end(net, n, p))
 				continue;
 			sum.links++;
 			sum.switch_links += node->type == NODE_SWITCH &&

@@ -128,6 +128,8 @@ int net_connect(struct net *net, int node, unsigned port, int peer, unsigned pee
 /* Removes the cable; harmless if there is none. */
 void net_disconnect(struct net *net, int node, unsigned port);
 
+/* True for one of the two ends of each cable, and for a port that is cabled to itself. */
+bool net_is_first_end(const struct net *net, unsigned node, unsigned port);
 /* Counts all of *counts; it needs no valid net. */
 void net_count(const struct net *net, struct net_counts *counts);
 

@@ -265,23 +265,6 @@ static void compare_cable(struct comparison *c, struct end planned, struct end p
 				  where(leads, x), b, where(back, y));
 }
 
-static void compare_planned_cables(struct comparison *c)
-{
-	for (uint32_t i = 0; i < c->planned->count; i++) {
-		const struct net_node *node = &c->planned->nodes[i];
-
-		for (unsigned p = 1; p <= node->ports; p++) {
-			struct end near = {node, p}, far = far_end(c->planned, near);
-
-			if (!far.node || far.node < node || (far.node == node && far.port < p) ||
-			    c->found_of[i] == NONE ||
-			    c->found_of[far.node - c->planned->nodes] == NONE)
-				continue;
-			compare_cable(c, near, far);
-		}
-	}
-}
-
 /* Whether the plan has a cable at a port that was found; then that cable's line reports it. */
 static bool is_planned(const struct comparison *c, struct end found)
 {
@@ -292,24 +275,26 @@ static bool is_planned(const struct comparison *c, struct end found)
 	return port && port->peer != NET_NO_PEER;
 }
 
-static void tell_unplanned_cables(struct comparison *c)
+static void check_unplanned(struct comparison *c, struct end near, struct end far)
 {
 	char a[NAME_SIZE], b[NAME_SIZE];
 
-	for (uint32_t i = 0; i < c->found->count; i++) {
-		const struct net_node *node = &c->found->nodes[i];
+	if (!is_planned(c, near) && !is_planned(c, far))
+		report_difference(c, "unplanned cable", "%s - %s: is not in the plan",
+				  where(near, a), where(far, b));
+}
 
-		for (unsigned p = 1; p <= node->ports; p++) {
-			struct end near = {node, p}, far = far_end(c->found, near);
+/* Checks each cable of a net whose nodes have both a match in the other net. */
+static void compare_cables(struct comparison *c, const struct net *net, const int32_t *matched,
+			   void (*check)(struct comparison *c, struct end near, struct end far))
+{
+	for (uint32_t i = 0; i < net->count; i++) {
+		for (unsigned p = 1; p <= net->nodes[i].ports; p++) {
+			struct end near = {&net->nodes[i], p}, far = far_end(net, near);
 
-			if (!far.node || far.node < node || (far.node == node && far.port < p) ||
-			    c->planned_of[i] == NONE ||
-			    c->planned_of[far.node - c->found->nodes] == NONE)
-				continue;
-			if (!is_planned(c, near) && !is_planned(c, far))
-				report_difference(c, "unplanned cable",
-						  "%s - %s: is not in the plan", where(near, a),
-						  where(far, b));
+			if (net_is_first_end(net, i, p) && matched[i] != NONE &&
+			    matched[far.node - net->nodes] != NONE)
+				check(c, near, far);
 		}
 	}
 }
@@ -338,8 +323,8 @@ unsigned net_compare(const struct net *planned, const struct net *found, net_dif
 	match_guids(&c);
 	match_names(&c);
 	net_compare_nodes(&c);
-	compare_planned_cables(&c);
-	tell_unplanned_cables(&c);
+	compare_cables(&c, planned, c.found_of, compare_cable);
+	compare_cables(&c, found, c.planned_of, check_unplanned);
 	free(c.planned_of);
 	free(c.found_of);
 	return c.differences;

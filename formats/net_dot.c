@@ -50,9 +50,7 @@ void net_print_dot(FILE *stream, const struct net *net)
 		const struct net_node *node = &net->nodes[n];
 
 		for (unsigned p = 1; p <= node->ports; p++) {
-			int peer = node->port[p].peer;
-
-			if (peer > (int)n || (peer == (int)n && node->port[p].peer_port >= p))
+			if (net_is_first_end(net, n, p))
 				print_cable(stream, net, node, p);
 		}
 	}

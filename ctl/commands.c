@@ -436,7 +436,7 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "The answer has PortCounters and, if the device has them, "
 		    "PortCountersExtended, as `perfquery(8)` shows them."},
 	{.words = "perf metrics",
-	 .sink = &metrics_sink,
+	 .text = true,
 	 .print = print_text,
 	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
 	 .details = "The text has at most 1,000,000 bytes and does not change with `--json`. If "

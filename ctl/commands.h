@@ -49,9 +49,10 @@ struct ctl_command {
 	/* Prints a row of the list when it arrives, and print is not called; with --json an object
 	 * on a line. NULL: the list is printed as a whole. */
 	void (*each)(const json_t *row, FILE *out);
-	bool document;		     /* the arrays of all parts become members of one object */
-	const char *object;	     /* of a document: the member that is an array of one object */
-	const char *lists[2];	     /* of a document: an array without rows has no part */
+	bool document;	      /* the arrays of all parts become members of one object */
+	const char *object;   /* of a document: the member that is an array of one object */
+	const char *lists[2]; /* of a document: an array without rows has no part */
+	bool text;	      /* the parts are text, printed when they arrive, also with --json */
 	const struct ctl_sink *sink; /* takes the parts; may be NULL */
 	const char *ask;	     /* the command on the socket; NULL: the words */
 	/* Sends the requests itself, as control_call() does. NULL: one call. */

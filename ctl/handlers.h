@@ -91,8 +91,6 @@ void print_errors(const json_t *data, FILE *out);
 void print_counters(const json_t *data, FILE *out);
 /* Prints the figures of a read of all counters. */
 void print_perf_sweep(const json_t *data, FILE *out);
-/* Writes the parts, Prometheus text, to stdout. */
-extern const struct ctl_sink metrics_sink;
 
 /* print_port.c: the rows of port list. */
 extern const struct column port_columns[];

@@ -335,6 +335,8 @@ static void answer_part(void *ctx, json_t *part)
 		show_progress(gathering, progress);
 	else if (json_object_get(part, "note"))
 		json_object_update(gathering->note, json_object_get(part, "note"));
+	else if (command->text && json_is_string(json_object_get(part, "text")))
+		fputs(text_member(part, "text"), stdout);
 	else if (command->sink)
 		command->sink->part(gathering->sink, part);
 	else if (command->document)
@@ -415,7 +417,7 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	const struct ctl_command *command = invocation->command;
 	char error[CTL_ERROR_SIZE];
 
-	if (command->sink && json_is_null(*data)) /* the sink has written the answer */
+	if ((command->sink || command->text) && json_is_null(*data)) /* it was written already */
 		return EXIT_SUCCESS;
 	if (!invocation->json)
 		text_make_printable(*data);

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Prints the answers of perf top, errors, show, sweep and metrics. Prometheus text is the same with
- * --json. It is written as it arrives, so after a failure it is incomplete and the exit status
- * is 1.
- */
+/* Prints the answers of perf top, errors, show and sweep. */
 #include "ctl/handlers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/text.h"
@@ -190,31 +185,3 @@ void print_perf_sweep(const json_t *data, FILE *out)
 		 "{silent:d} agent{silent:#|s} silent, {timed_out:d} timed out, {refused:d} "
 		 "refused, {resets:d} reset{resets:#|s}\n");
 }
-
-/* Metrics */
-
-static void *metrics_open(const json_t *request, char error[CTL_ERROR_SIZE])
-{
-	(void)request;
-	(void)error;
-	return stdout;
-}
-
-static void metrics_part(void *sink, const json_t *part)
-{
-	const char *text = json_string_value(json_object_get(part, "text"));
-
-	if (text)
-		fputs(text, sink);
-}
-
-static int metrics_close(void *sink, bool whole, json_t **data, char error[CTL_ERROR_SIZE])
-{
-	(void)sink; /* the caller flushes stdout */
-	(void)error;
-	if (whole)
-		*data = json_null();
-	return 0;
-}
-
-const struct ctl_sink metrics_sink = {metrics_open, metrics_part, metrics_close};

@@ -52,12 +52,12 @@ struct invocation {
 	json_t *request;
 };
 
-/* Returns the status to exit with. */
-static int explain_usage(char *error)
+/* Prints the reason of a failure, and returns the status to exit with. */
+static int explain(char *reason, int status)
 {
-	text_clean(error);
-	fprintf(stderr, "weftctl: %s\n", error);
-	return EXIT_USAGE;
+	text_clean(reason);
+	fprintf(stderr, "weftctl: %s\n", reason);
+	return status;
 }
 
 /* Lists the options above and those of all commands. */
@@ -94,7 +94,7 @@ static int ctl_print_help(int count, char *const *words)
 		command++;
 	if (!command->words) {
 		ctl_explain_unknown(count, words, error);
-		return explain_usage(error);
+		return explain(error, EXIT_USAGE);
 	}
 	puts("Usage: weftctl [-s SOCKET] [--json] COMMAND\n"
 	     "Queries and controls weftd, the InfiniBand subnet manager.\n"
@@ -139,7 +139,7 @@ static int explain_option(const struct option *options, int option, char *const 
 			 suggest.best);
 	else
 		snprintf(error, sizeof(error), "no option \"%.60s\"; --help lists them", word);
-	return explain_usage(error);
+	return explain(error, EXIT_USAGE);
 }
 
 /* Reads the options of weftctl itself. Stores the other words, and "--NAME VALUE" for each option
@@ -237,7 +237,7 @@ static int ctl_parse_command_line(struct invocation *invocation, int argc, char 
 	else if (status < 0 &&
 		 (ctl_parse(count, words, &invocation->command, &invocation->request, error) ||
 		  choose_columns(invocation, error)))
-		status = explain_usage(error);
+		status = explain(error, EXIT_USAGE);
 	free(words);
 	return status;
 }
@@ -389,9 +389,7 @@ static int explain_failure(const char *socket, int result, char *refusal)
 				socket, members(socket, group));
 		return EXIT_FAILURE;
 	case -EREMOTEIO:
-		text_clean(refusal);
-		fprintf(stderr, "weftctl: %s\n", refusal);
-		return EXIT_FAILURE;
+		return explain(refusal, EXIT_FAILURE);
 	case -EPROTO:
 		fprintf(stderr,
 			"weftctl: invalid answer on %s: another program uses this socket (set -s "
@@ -421,11 +419,8 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 		return EXIT_SUCCESS;
 	if (!invocation->json)
 		text_make_printable(*data);
-	if (command->digest && command->digest(invocation->request, data, error)) {
-		text_clean(error);
-		fprintf(stderr, "weftctl: %s\n", error);
-		return EXIT_FAILURE;
-	}
+	if (command->digest && command->digest(invocation->request, data, error))
+		return explain(error, EXIT_FAILURE);
 	if (invocation->json && !command->each) {
 		json_dumpf(*data, stdout, JSON_FORM | JSON_INDENT(2));
 		putchar('\n');
@@ -480,11 +475,8 @@ static int call_daemon(const struct invocation *invocation, json_t **data)
 	} else if (command->list && !result) {
 		*data = json_incref(gathering.rows);
 	}
-	if (*error && !result) {
-		text_clean(error);
-		fprintf(stderr, "weftctl: %s\n", error);
-		status = EXIT_FAILURE;
-	}
+	if (*error && !result)
+		status = explain(error, EXIT_FAILURE);
 	if (status == EXIT_SUCCESS)
 		print_note(invocation, gathering.note);
 	free(refusal);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ctl/file.h"
 #include "ctl/text.h"
 #include "formats/pcap.h"
 #include "lib/mem.h"
@@ -26,7 +27,7 @@ struct capture {
 static void write_bytes(struct capture *capture, const uint8_t *bytes, size_t size)
 {
 	if (!capture->error && fwrite(bytes, 1, size, capture->out) != size)
-		capture->error = errno ? -errno : -EIO;
+		file_note_error(&capture->error);
 }
 
 static void *capture_open(const json_t *request, char error[CTL_ERROR_SIZE])
@@ -118,8 +119,8 @@ static void capture_part(void *sink, const json_t *part)
 	json_array_foreach (json_object_get(part, "packets"), i, row)
 		write_packet(capture, row);
 	capture->lost = (unsigned long long)number_member(part, "lost");
-	if (fflush(capture->out) && !capture->error)
-		capture->error = -errno;
+	if (fflush(capture->out))
+		file_note_error(&capture->error);
 	if (capture->error) { /* for example, the disk is full: end the capture */
 		fprintf(stderr, "weftctl: cannot write the capture: %s\n",
 			strerror(-capture->error));
@@ -134,10 +135,10 @@ static int capture_close(void *sink, bool whole, json_t **data, char error[CTL_E
 
 	if (whole)
 		capture_begin(capture);
-	if (fflush(capture->out) && !capture->error)
-		capture->error = -errno;
-	if (capture->path && fclose(capture->out) && !capture->error)
-		capture->error = -errno;
+	if (fflush(capture->out))
+		file_note_error(&capture->error);
+	if (capture->path && fclose(capture->out))
+		file_note_error(&capture->error);
 	result = capture->error;
 	if (result)
 		snprintf(error, CTL_ERROR_SIZE, "cannot write the capture: %s", strerror(-result));

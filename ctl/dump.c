@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctl/file.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
 
@@ -51,12 +52,6 @@ static void *dump_open(const json_t *request, char error[CTL_ERROR_SIZE])
 	return dump;
 }
 
-static void dump_note_error(struct dump *dump)
-{
-	if (!dump->error)
-		dump->error = errno ? -errno : -EIO;
-}
-
 static void begin_file(struct dump *dump, size_t i)
 {
 	char name[64];
@@ -68,7 +63,7 @@ static void begin_file(struct dump *dump, size_t i)
 	if (fd >= 0)
 		dump->stream[i] = fdopen(fd, "w");
 	if (!dump->stream[i])
-		dump_note_error(dump);
+		file_note_error(&dump->error);
 	if (fd >= 0 && !dump->stream[i])
 		close(fd);
 }
@@ -84,7 +79,7 @@ static void dump_part(void *sink, const json_t *part)
 		if (!dump->stream[i])
 			begin_file(dump, i);
 		if (dump->stream[i] && fputs(text, dump->stream[i]) == EOF)
-			dump_note_error(dump);
+			file_note_error(&dump->error);
 		dump->bytes[i] += strlen(text);
 	}
 }
@@ -94,7 +89,7 @@ static void dump_close_files(struct dump *dump)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(file_names); i++)
 		if (dump->stream[i] && fclose(dump->stream[i]))
-			dump_note_error(dump);
+			file_note_error(&dump->error);
 }
 
 static json_t *name_files(struct dump *dump, bool whole)
@@ -109,7 +104,7 @@ static json_t *name_files(struct dump *dump, bool whole)
 		if (!whole || dump->error)
 			unlinkat(dump->dir_fd, name, 0);
 		else if (renameat(dump->dir_fd, name, dump->dir_fd, file_names[i]))
-			dump_note_error(dump);
+			file_note_error(&dump->error);
 		else
 			json_array_append_new(list, json_pack("{s:s,s:I}", "file", file_names[i],
 							      "bytes", (json_int_t)dump->bytes[i]));

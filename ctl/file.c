@@ -31,6 +31,12 @@ char *file_read(const char *path, size_t *size)
 	return text;
 }
 
+void file_note_error(int *error)
+{
+	if (!*error)
+		*error = errno ? -errno : -EIO;
+}
+
 int file_refuse(char **refusal, const char *path, const char *why)
 {
 	*refusal = mem_printf("%s: %s", path, why);

@@ -10,6 +10,8 @@
 /* Returns the contents of a file, which the caller frees. NULL and errno on failure, also if the
  * file is too large. */
 char *file_read(const char *path, size_t *size);
+/* Keeps errno as -errno in *error, unless that has an earlier error. */
+void file_note_error(int *error);
 /* Writes "PATH: WHY" into *refusal, for free(), and returns -EREMOTEIO. */
 int file_refuse(char **refusal, const char *path, const char *why);
 /* As control_call() without parts; takes the reference to the request. */

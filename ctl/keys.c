@@ -12,7 +12,6 @@
 #include "ctl/text.h"
 #include "formats/guid_file.h"
 #include "lib/guid.h"
-#include "lib/mem.h"
 
 enum { ROWS_A_PIECE = 200 };
 

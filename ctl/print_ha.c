@@ -4,7 +4,6 @@
 
 #include "ctl/handlers.h"
 #include "ctl/text.h"
-#include "lib/mem.h"
 
 static void print_standbys(const json_t *standbys, FILE *out)
 {

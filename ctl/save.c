@@ -24,12 +24,6 @@ struct saved {
 	int error; /* the first error, or 0 */
 };
 
-static void save_note_error(struct saved *saved)
-{
-	if (!saved->error)
-		saved->error = errno ? -errno : -EIO;
-}
-
 /* Does not use an existing partial file again, because others may be able to read it. */
 static FILE *open_part(const char *part)
 {
@@ -73,7 +67,7 @@ static void save_part(void *sink, const json_t *part)
 			fprintf(saved->out, "{\"version\": %lld, \"records\": [\n",
 				number_member(part, "version"));
 		if (json_dumpf(record, saved->out, JSON_SORT_KEYS | JSON_ENSURE_ASCII))
-			save_note_error(saved);
+			file_note_error(&saved->error);
 	}
 }
 
@@ -81,13 +75,13 @@ static void save_part(void *sink, const json_t *part)
 static void name_file(struct saved *saved, bool whole)
 {
 	if (fflush(saved->out) || (saved->part && fsync(fileno(saved->out))))
-		save_note_error(saved);
+		file_note_error(&saved->error);
 	if (!saved->part)
 		return;
 	if (fclose(saved->out))
-		save_note_error(saved);
+		file_note_error(&saved->error);
 	if (whole && !saved->error && rename(saved->part, saved->path))
-		save_note_error(saved);
+		file_note_error(&saved->error);
 	if (!whole || saved->error)
 		unlink(saved->part);
 }

@@ -7,47 +7,6 @@
 #include "ctl/text.h"
 #include "lib/mem.h"
 
-enum { RATE_SIZE = 32 };
-
-/* "12.3 GB/s"; "-" if the rate is not known. */
-static const char *rate_text(const json_t *rates, const char *name, const char *unit,
-			     char text[RATE_SIZE])
-{
-	static const char *const steps[] = {"", "k", "M", "G", "T"};
-	const json_t *rate = json_object_get(rates, name);
-	double value = json_number_value(rate);
-	size_t step = 0;
-
-	if (!json_is_number(rate))
-		return "-";
-	for (; value >= 1000 && step + 1 < ARRAY_SIZE(steps); step++)
-		value /= 1000;
-	snprintf(text, RATE_SIZE, "%.3g %s%s", value, steps[step], unit);
-	return text;
-}
-
-static char *rate_of(const json_t *port, const char *name, const char *unit)
-{
-	char text[RATE_SIZE];
-
-	return mem_strdup(rate_text(json_object_get(port, "rates"), name, unit, text));
-}
-
-static char *xmit_text(const json_t *port)
-{
-	return rate_of(port, "xmit_bytes", "B/s");
-}
-
-static char *rcv_text(const json_t *port)
-{
-	return rate_of(port, "rcv_bytes", "B/s");
-}
-
-static char *wait_text(const json_t *port)
-{
-	return rate_of(port, "xmit_wait", "ticks/s");
-}
-
 static char *used_text(const json_t *port)
 {
 	const json_t *used = json_object_get(json_object_get(port, "rates"), "utilization");
@@ -59,10 +18,10 @@ static char *used_text(const json_t *port)
 const struct column top_columns[] = {
 	COLUMN("NODE", NULL, COLUMN_NODE),
 	COLUMN("PORT", "port", COLUMN_NUMBER),
-	COLUMN_FROM("XMIT", xmit_text, COLUMN_NUMBER),
-	COLUMN_FROM("RCV", rcv_text, COLUMN_NUMBER),
+	COLUMN_FORMAT("XMIT", "{rates.xmit_bytes:rB/s}", COLUMN_NUMBER),
+	COLUMN_FORMAT("RCV", "{rates.rcv_bytes:rB/s}", COLUMN_NUMBER),
 	COLUMN_FROM("USED", used_text, COLUMN_NUMBER),
-	COLUMN_FROM("XMIT-WAIT", wait_text, COLUMN_NUMBER),
+	COLUMN_FORMAT("XMIT-WAIT", "{rates.xmit_wait:rticks/s}", COLUMN_NUMBER),
 	COLUMN("SPEED", "rates.width_speed", COLUMN_TEXT),
 	COLUMN("PEER", "peer", COLUMN_NODE),
 	COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER),
@@ -159,7 +118,6 @@ static void print_all(const json_t *counters, const char *heading, FILE *out)
 void print_counters(const json_t *data, FILE *out)
 {
 	const json_t *rates = json_object_get(data, "rates");
-	char text[4][RATE_SIZE];
 
 	text_put(out, data, "{:n} port {port:d}, LID {lid:d}");
 	if (json_is_object(json_object_get(data, "peer")))
@@ -170,11 +128,9 @@ void print_counters(const json_t *data, FILE *out)
 	print_all(json_object_get(json_object_get(data, "totals"), "counters"),
 		  "Errors in all, also from before resets, at the last read of all ports", out);
 	if (json_is_number(json_object_get(rates, "xmit_bytes")))
-		fprintf(out, "Sends %s, receives %s, %s and %s\n",
-			rate_text(rates, "xmit_bytes", "B/s", text[0]),
-			rate_text(rates, "rcv_bytes", "B/s", text[1]),
-			rate_text(rates, "xmit_pkts", "packets/s", text[2]),
-			rate_text(rates, "rcv_pkts", "packets/s", text[3]));
+		text_put(out, rates,
+			 "Sends {xmit_bytes:rB/s}, receives {rcv_bytes:rB/s}, "
+			 "{xmit_pkts:rpackets/s} and {rcv_pkts:rpackets/s}\n");
 }
 
 void print_perf_sweep(const json_t *data, FILE *out)

@@ -79,6 +79,20 @@ static void put_number(FILE *out, const json_t *value, const char *otherwise)
 		fputs(otherwise + 1, out);
 }
 
+static void put_rate(FILE *out, const json_t *value, const char *unit)
+{
+	static const char *const steps[] = {"", "k", "M", "G", "T"};
+	double rate = json_number_value(value);
+	size_t step = 0;
+
+	for (; rate >= 1000 && step + 1 < ARRAY_SIZE(steps); step++)
+		rate /= 1000;
+	if (json_is_number(value))
+		fprintf(out, "%.3g %s%s", rate, steps[step], unit);
+	else
+		putc('-', out);
+}
+
 static void put_time(FILE *out, time_t when_s)
 {
 	struct tm calendar;
@@ -112,6 +126,9 @@ static void put_member(FILE *out, const json_t *value, const char *form)
 		break;
 	case 'm':
 		fputs(text_span(1000 * number, span), out);
+		break;
+	case 'r':
+		put_rate(out, value, form + 1);
 		break;
 	case 't':
 		put_time(out, number);

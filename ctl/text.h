@@ -31,6 +31,7 @@ const char *text_span(long long span_us, char buffer[TEXT_SPAN_SIZE]);
  *	g           a number with a fraction
  *	x4          a number as 0x and at least 4 hexadecimal digits
  *	us, ms      a span of this unit, as text_span()
+ *	rB/s        a rate with this unit, such as 12.3 GB/s; "-" if it is unknown
  *	time        a time in seconds since 1970; "-" if it is 0
  *	n           the name of a node
  *	#y|ies      the end of a word after a number: y if the number is 1, else ies

@@ -491,6 +491,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 700755, "tables of another MASTER with the same sm_lid"},
 	{"failover", 720159, "tables from before another MASTER, written without a read"},
 	{"failover", 45001512, "an sm_lid that the manager and another port held"},
+	{"swaps-tree", 46001007, "a cable whose move no answer had shown, blamed on the manager"},
 	{"swaps-tree", 47001669,
 	 "a port state that another switch answered, over a cable moved since the last sweep"},
 	{"swaps-tree", 720479, "ARMED after ACTIVE, the late answer to an earlier read"},
@@ -501,6 +502,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"swaps-other", 50001149, "a cable found on a route that a trap had reported as changed"},
 	{"swaps-other", 27000358,
 	 "a HANDOVER from a LID that another MASTER assigned since the last election"},
+	{"tenants-other", 46002382, "a multicast table that was never read, blamed on the manager"},
 	{"standard-other", 46003224,
 	 "a MASTER whose requests took all heavy sweeps that a manager at an unknown place may "
 	 "cause"},

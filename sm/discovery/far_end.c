@@ -167,16 +167,59 @@ static bool route_is_doubtful(const struct port *port)
 	return false;
 }
 
+static void note_self_link(struct discover *discover, struct port *from, struct port *arrival)
+{
+	struct log_subject subject = port_subject(from, NULL);
+
+	discover->anomalies.self_links++;
+	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
+	discover_log_once(
+		&discover->odd_limit, from, &subject,
+		"port %u of \"%s\" is cabled to port %u of the same device: the cable is not used "
+		"(if these are two devices, change the GUID of one)",
+		from->num, from->node->facts->description, arrival->num);
+	arrival->discovery.logged = from->discovery.logged;
+}
+
+/* The far end has answered: the link is verified, and may begin a route. */
+static void accept_cable(struct discover *discover, struct port *from, struct port *arrival)
+{
+	struct node *node = arrival->node;
+	/* Only the link was unverified: the node needs no other read. */
+	bool only_cable = !node->silent && from->peer == arrival &&
+			  from->discovery.read_pass != discover->pass && port_facts(arrival)->known;
+
+	if (node->silent) { /* events in between are unknown */
+		node->silent = false;
+		node->target_pass = discover->pass;
+	}
+	from->discovery.logged = arrival->discovery.logged = false;
+	from->discovery.far_end = arrival->discovery.far_end = FAR_END_SOUND;
+	from->discovery.link = arrival->discovery.link = LINK_VERIFIED;
+	from->program.armed = arrival->program.armed = false;
+	from->discovery.seen_once = arrival->discovery.seen_once =
+		from->peer != arrival ||
+		(from->discovery.seen_once && from->discovery.link_pass == discover->pass);
+	fabric_link(discover->fabric, from, arrival);
+	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
+	/* A heavy pass builds all routes again. Other passes begin in the middle of the tree and
+	 * keep it. */
+	if (node->type == NODE_SWITCH && node != discover->fabric->sm_port->node &&
+	    (!node->uplink || (discover->kind == DISCOVER_HEAVY && node->pass != discover->pass))) {
+		node->uplink = from;
+		node->hops = from->node->hops + 1;
+	}
+	if (!only_cable)
+		discover_visit(discover, node, arrival);
+}
+
 void discover_arrived(struct discover *discover, struct port *from, const struct node_info *info,
 		      bool second_look)
 {
-	struct fabric *fabric = discover->fabric;
-	const struct port *holder = map_get(&fabric->ports, info->port_guid);
-	struct log_subject subject = port_subject(from, NULL);
+	const struct port *holder = map_get(&discover->fabric->ports, info->port_guid);
 	struct node *node;
 	struct port *arrival;
-	bool moved;	 /* one of the ports led elsewhere */
-	bool only_cable; /* its link was unverified */
+	bool moved; /* one of the ports led elsewhere */
 
 	if (holder && (holder->node->guid != info->node_guid ||
 		       (holder->num && holder->num != info->local_port_num))) {
@@ -188,14 +231,7 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 		return;
 	arrival = &node->port[info->local_port_num];
 	if (node == from->node) {
-		discover->anomalies.self_links++;
-		from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
-		discover_log_once(
-			&discover->odd_limit, from, &subject,
-			"port %u of \"%s\" is cabled to port %u of the same device: the cable is "
-			"not used (if these are two devices, change the GUID of one)",
-			from->num, node->facts->description, arrival->num);
-		arrival->discovery.logged = from->discovery.logged;
+		note_self_link(discover, from, arrival);
 		return;
 	}
 	if (arrival->peer && arrival->peer != from) {
@@ -224,28 +260,5 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 		discover->report.recabled = true;
 		discover->report.want_heavy |= discover->kind != DISCOVER_HEAVY;
 	}
-	only_cable = !node->silent && from->peer == arrival &&
-		     from->discovery.read_pass != discover->pass && port_facts(arrival)->known;
-	if (node->silent) { /* events in between are unknown */
-		node->silent = false;
-		node->target_pass = discover->pass;
-	}
-	from->discovery.logged = arrival->discovery.logged = false;
-	from->discovery.far_end = arrival->discovery.far_end = FAR_END_SOUND;
-	from->discovery.link = arrival->discovery.link = LINK_VERIFIED;
-	from->program.armed = arrival->program.armed = false;
-	from->discovery.seen_once = arrival->discovery.seen_once =
-		from->peer != arrival ||
-		(from->discovery.seen_once && from->discovery.link_pass == discover->pass);
-	fabric_link(fabric, from, arrival);
-	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
-	/* A heavy pass builds all routes again. Other passes begin in the middle of the tree and
-	 * keep it. */
-	if (node->type == NODE_SWITCH && node != fabric->sm_port->node &&
-	    (!node->uplink || (discover->kind == DISCOVER_HEAVY && node->pass != discover->pass))) {
-		node->uplink = from;
-		node->hops = from->node->hops + 1;
-	}
-	if (!only_cable)
-		discover_visit(discover, node, arrival);
+	accept_cable(discover, from, arrival);
 }

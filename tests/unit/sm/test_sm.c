@@ -608,26 +608,6 @@ static void test_switch_reboots(void)
 	}
 }
 
-/* Switches that announce a multicast table but refuse each Get and Set of it: they come up, and
- * later sweeps send no Set(). */
-static void test_tables_refused(void)
-{
-	static const char *const ids[] = {"leaf-0", "leaf-1", "spine-0"};
-	struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
-
-	for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
-		sm_world_node(world, ids[i])->refuses_mft = true;
-	CU_ASSERT_TRUE(sm_world_up(world));
-	for (unsigned again = 0; again < 2; again++) {
-		fabric_forget_tables(world->sm->fabric);
-		sm_world_sweep(world, DISCOVER_HEAVY);
-	}
-	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-	CU_ASSERT_EQUAL(world->sm->sweep.last.sets, 0);
-	sm_world_check_up(world);
-	sm_world_free(world);
-}
-
 /* A cable moves to another port, another host takes a place. */
 static void test_cable_moves(void)
 {
@@ -1470,7 +1450,6 @@ int main(void)
 		{"vanishes and returns", test_vanishes_and_returns},
 		{"no circle at any moment", test_no_circle_at_any_moment},
 		{"link bounces", test_link_bounces},
-		{"multicast tables are refused", test_tables_refused},
 		{"switch reboots", test_switch_reboots},
 		{"cable moves", test_cable_moves},
 		{"cables are swapped", test_cables_are_swapped},

@@ -165,6 +165,10 @@ struct sm {
 	bool stopped;
 };
 
+/* sm.c: requests a heavy sweep because of a sender at an unknown place, no more often than
+ * stranger_rate allows. reason is copied. False: not requested. */
+bool sm_search_stranger(struct sm *sm, const char *reason);
+
 /* Prepares the sweep; the trigger starts the first sweep. */
 void sweep_init(struct sm *sm);
 /* Answers the waiting requests, and starts nothing more. */

@@ -2,8 +2,8 @@
 /*
  * Publishes the view from which the SA and the performance manager answer: in a sweep before
  * devices are written, and after it if something changed, after a readback, and between sweeps when
- * P_Keys were written. So the SA soon stops using
- * P_Keys that ports no longer have. Loop thread only.
+ * P_Keys were written. So the SA soon stops using P_Keys that ports no longer have. Loop thread
+ * only.
  */
 #include <stdlib.h>
 

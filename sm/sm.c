@@ -82,6 +82,11 @@ static void role_changed(void *ctx, const char *reason)
 		trigger_heavy(&sm->trigger, reason);
 }
 
+bool sm_search_stranger(struct sm *sm, const char *reason)
+{
+	return trigger_heavy_paced(&sm->trigger, &sm->stranger_rate, loop_now_us(sm->loop), reason);
+}
+
 /* Each sweep queries all managers. */
 static void managers_noticed(void *ctx, bool astray, const char *reason)
 {
@@ -92,8 +97,7 @@ static void managers_noticed(void *ctx, bool astray, const char *reason)
 	 * unknown managers. */
 	if (peers_role(sm->peers) != SM_MASTER)
 		trigger_heavy(&sm->trigger, reason);
-	else if (!astray || !trigger_heavy_paced(&sm->trigger, &sm->stranger_rate,
-						 loop_now_us(sm->loop), reason))
+	else if (!astray || !sm_search_stranger(sm, reason))
 		trigger_light(&sm->trigger, reason);
 }
 

@@ -91,8 +91,7 @@ static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 {
 	sm->counts.sm_info_gets++;
 	if (peers_role(sm->peers) == SM_MASTER && smp_sender_is_stranger(sm, request))
-		trigger_heavy_paced(&sm->trigger, &sm->stranger_rate, loop_now_us(sm->loop),
-				    "a request from a manager at an unknown place");
+		sm_search_stranger(sm, "a request from a manager at an unknown place");
 	answer_sm_info(sm, request, STATUS_OK);
 }
 

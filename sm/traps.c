@@ -106,7 +106,7 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 	}
 	snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
 		 trap->request->from->lid);
-	if (trigger_heavy_paced(&sm->trigger, &sm->stranger_rate, loop_now_us(sm->loop), reason))
+	if (sm_search_stranger(sm, reason))
 		discover_hurry(sm->discover);
 }
 

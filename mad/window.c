@@ -46,9 +46,8 @@ struct flight {		  /* a request, waiting or under way */
 	struct smp_request request;
 	unsigned attempt;
 	bool sent;
-	bool on_wire; /* counts in the window and at the gates */
-	bool alone;   /* no other request to its target was under way when it was sent */
-	uint8_t subtree;
+	bool on_wire;	/* counts in the window and at the gates */
+	bool alone;	/* no other request to its target was under way when it was sent */
 	uint8_t length; /* the index of its route in window->rtt */
 	uint64_t sent_us, overdue_us;
 };
@@ -227,7 +226,7 @@ static void flight_enter_wire(struct flight *flight, const struct smp_route *rou
 
 	flight->sent_us = loop_now_us(window->loop);
 	flight->length = route->directed ? route->path.hops : BY_LID;
-	flight->subtree = route->subtree;
+	flight->request.route = *route;
 	flight->on_wire = true;
 	flight->alone = target->under_way == 1;
 	keep_pace(window, route, flight->sent_us);
@@ -259,7 +258,7 @@ static void flight_leave_wire(struct flight *flight)
 	list_del(&flight->wire);
 	if (!--window->on_wire)
 		window->quiet = false;
-	gate_leave(&window->subtree[flight->subtree]);
+	gate_leave(&window->subtree[flight->request.route.subtree]);
 	if (flight->target->gate)
 		gate_leave(flight->target->gate);
 	loop_defer(&window->pump);
@@ -535,6 +534,14 @@ static bool is_obsolete(const struct flight *flight)
 	       !request->may_repeat(request->owner, request->subject);
 }
 
+static bool flight_route(const struct flight *flight, struct smp_route *out)
+{
+	if (!flight->request.pinned)
+		return flight->target->route(flight->target, way_of(flight), out);
+	*out = flight->request.route;
+	return true;
+}
+
 /* Sends the next request of a target in its turn, if it has a request and no gate is closed. */
 static void target_turn(struct window_target *target)
 {
@@ -549,7 +556,7 @@ static void target_turn(struct window_target *target)
 	else
 		flight = target_next(target);
 	obsolete = flight && is_obsolete(flight);
-	if (!flight || obsolete || !target->route(target, way_of(flight), &route)) {
+	if (!flight || obsolete || !flight_route(flight, &route)) {
 		target_wake_next(target);
 		if (flight)
 			flight_fail(flight, obsolete ? -ETIMEDOUT : -EHOSTUNREACH);

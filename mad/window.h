@@ -62,6 +62,8 @@ struct smp_request {
 	unsigned tried;		     /* attempts that the owner made before this request */
 	unsigned way;		     /* added to the number of the attempt: selects its route */
 	bool once;		     /* only one attempt: the owner repeats the request itself */
+	bool pinned;		     /* all attempts use route, instead of the target's routes */
+	struct smp_route route;	     /* of the last attempt */
 	/* Called before each further attempt, with its number; may be NULL. It must not end the
 	 * target. */
 	void (*again)(void *owner, void *subject, unsigned attempt);

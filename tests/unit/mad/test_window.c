@@ -331,6 +331,51 @@ static void test_may_repeat(void)
 	end();
 }
 
+static struct smp_route answered_by;
+
+static void note_route(void *owner, void *subject, const struct smp_request *request,
+		       const struct smp_answer *answer)
+{
+	completed(owner, subject, request, answer);
+	answered_by = request->route;
+}
+
+/* The result names the route of the last attempt. A pinned request uses that route only. */
+static void test_pinned_route(void)
+{
+	struct smp_request request;
+
+	begin(10, 3, 1);
+	devices[0].hops = 1;
+	request = request_of(&devices[0]);
+	request.done = note_route;
+	window_submit(&devices[0].target, &request);
+	run();
+	wire_time_out(&wire, 0);
+	run();
+	wire_answer(&wire, 1);
+	CU_ASSERT_TRUE(answered_by.directed);
+	CU_ASSERT_EQUAL(answered_by.path.port[1], 1); /* of the second attempt */
+	CU_ASSERT_EQUAL(answered_by.path.hops, 1);
+
+	request = request_of(&devices[0]);
+	request.pinned = true;
+	request.route = answered_by;
+	devices[0].no_route = true; /* the target's own routes do not matter */
+	window_submit(&devices[0].target, &request);
+	run();
+	for (unsigned attempt = 0; attempt < 3; attempt++) {
+		CU_ASSERT_EQUAL_FATAL(wire.count, 3 + attempt);
+		CU_ASSERT_EQUAL(wire.sent[2 + attempt].mad[SMP_INITIAL_PATH_OFFSET + 1], 1);
+		wire_time_out(&wire, 2 + attempt);
+		run();
+	}
+	CU_ASSERT_EQUAL(devices[0].done, 2);
+	CU_ASSERT_EQUAL(devices[0].error, -ETIMEDOUT);
+	CU_ASSERT_EQUAL(load(), 0);
+	end();
+}
+
 static void answer_first(unsigned device, uint64_t took_us)
 {
 	submit(device, 1);
@@ -901,6 +946,7 @@ int main(void)
 		{"answers and requests", test_answers_and_requests},
 		{"retries", test_retries},
 		{"not repeated", test_may_repeat},
+		{"a pinned route", test_pinned_route},
 		{"time-outs", test_timeouts},
 		{"patience with one", test_patience},
 		{"a longer wait after silence", test_silence_lengthens_wait},

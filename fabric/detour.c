@@ -10,7 +10,9 @@
  * not yet rebuilt. Ways are found when they are needed and not stored. They use only cables that
  * the last heavy pass of discovery, or a later pass, has read. They avoid cables whose switches
  * have both reported changed links and were not read since. Any of these cables may lead elsewhere
- * now, and another device that answers there would be taken for the target. Loop thread only.
+ * now, and another device that answers there would be taken for the target. Where only one of the
+ * switches has reported changes, the route is doubtful, and discovery confirms the answer. Loop
+ * thread only.
  */
 #include <stdlib.h>
 
@@ -240,6 +242,31 @@ bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned 
 	}
 	return port_of_switch(port) && detour_first_switch(fabric) &&
 	       detour_reach(fabric, port->node, attempt, &way, out);
+}
+
+static bool is_unread(const struct port *port)
+{
+	const struct node *node = port->node;
+
+	return node->sw->links_changed ||
+	       (node->sw->changed_pass == node->pass && port->discovery.read_pass < node->pass);
+}
+
+bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path *path)
+{
+	const struct port *at = fabric->sm_port;
+
+	for (unsigned i = 1; at && i <= path->hops; i++) {
+		const struct node *node = at->node;
+		const struct port *out =
+			path->port[i] <= node->num_ports ? &node->port[path->port[i]] : NULL;
+
+		at = out ? out->peer : NULL;
+		if (at && node->sw && at->node->sw && at->node->uplink != out &&
+		    (is_unread(out) || is_unread(at)))
+			return true;
+	}
+	return !at;
 }
 
 uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path)

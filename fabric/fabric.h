@@ -253,6 +253,7 @@ struct switch_state {
 	bool tops_unread;	  /* another manager may have raised the tops since the read */
 	bool changed;		  /* a port changed in this sweep and must be read again */
 	bool links_changed;	  /* it reported changed links and was not read since */
+	uint64_t changed_pass;	  /* the last discovery pass that read it after such a report */
 	bool pkeys_known;	  /* external ports may have partition.good or known P_Keys */
 	bool links_asked;	  /* program.link_asked of a port may be set */
 	bool failed;		  /* a Set failed since the last sweep began */
@@ -408,6 +409,10 @@ bool fabric_way(struct fabric *fabric, struct node *node, unsigned attempt, stru
 /* The same, to the device at the far end of a port. */
 bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned attempt,
 		       struct route_path *out);
+/* Whether a route leaves the tree by a cable that may have been moved: the switch at one end has
+ * reported changed links, and this port has not been read since. The answer may come from another
+ * device. */
+bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path *path);
 /* The egress port of a route at its first switch; 0: the route ends there. */
 uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path);
 

@@ -6,13 +6,16 @@
 #include "sm/discovery/parts.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "fabric/subject.h"
 #include "include/message_id.h"
+#include "lib/mem.h"
 
 enum {
 	PKEYS_MAX = 4096,      /* most P_Key blocks that are read from a port */
 	EXT_INFO_ATTEMPTS = 3, /* of a vendor attribute; the pass does not wait for it */
+	CONFIRM_ATTEMPTS = 3,
 };
 
 typedef void answer_fn(struct discover *discover, struct port *port,
@@ -78,39 +81,92 @@ static const struct {
 	{ATTR_PKEY_TABLE, got_pkeys},
 };
 
-static void discover_answered(void *owner, void *subject, const struct smp_request *request,
-			      const struct smp_answer *answer)
+static void take_answer(struct discover *discover, struct port *port,
+			const struct smp_request *request, const struct smp_answer *answer)
 {
-	struct discover *discover = owner;
-	struct port *port = subject;
 	bool gone = answer->error == -ECANCELED && !discover->dropping;
 
-	discover_returned(discover, port_agent(port));
-	if (answer->error == -EHOSTUNREACH && !node_any_cabled(port->node)) {
-		discover_landed(discover); /* dropped at the end of the pass */
-		return;
-	}
+	if (answer->error == -EHOSTUNREACH && !node_any_cabled(port->node))
+		return; /* dropped at the end of the pass */
 	if (!answer->error)
 		discover_agent_answered(discover, port_agent(port));
-	if (answer->error || answer->status) {
-		no_answer(discover, port, request, answer);
-		port->discovery.unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
-						    request->attr_id == ATTR_SWITCH_INFO);
-		if (request->attr_id == ATTR_PKEY_TABLE && !gone)
-			no_pkeys(discover, port, answer);
-		if (request->method == METHOD_SET && answer->error != -ECANCELED)
-			discover_get_port_info(discover,
-					       port); /* an uncleared change also counts */
-		else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
-			 !port->node->silent && !discover->dropping)
-			discover->report.want_heavy = true;
-	} else {
+	if (!answer->error && !answer->status) {
 		port->node->silent = false;
 		for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
 			if (answers[i].attr_id == request->attr_id)
 				answers[i].got(discover, port, request, answer->data);
 		}
+		return;
 	}
+	no_answer(discover, port, request, answer);
+	port->discovery.unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
+					    request->attr_id == ATTR_SWITCH_INFO);
+	if (request->attr_id == ATTR_PKEY_TABLE && !gone)
+		no_pkeys(discover, port, answer);
+	if (request->method == METHOD_SET && answer->error != -ECANCELED)
+		discover_get_port_info(discover, port); /* an uncleared change also counts */
+	else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
+		 !port->node->silent && !discover->dropping)
+		discover->report.want_heavy = true;
+}
+
+/* An answer over a doubtful route, until NodeInfo over the same route has confirmed the device. */
+struct unconfirmed {
+	struct port *port;
+	struct smp_request request;
+	struct smp_answer answer;
+};
+
+static void confirmed(void *owner, void *subject, const struct smp_request *request,
+		      const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct unconfirmed *held = subject;
+	struct port *port = held->port;
+	struct node_info info;
+
+	(void)request;
+	discover_returned(discover, port_agent(port));
+	attr_decode(&node_info_format, answer->data, &info);
+	if (answer->error || answer->status) {
+		held->answer.error = answer->error ? answer->error : -ETIMEDOUT;
+	} else if (info.node_guid != port->node->guid) {
+		held->answer.error = -ETIMEDOUT;
+		discover->report.want_heavy = true;
+	}
+	take_answer(discover, port, &held->request, &held->answer);
+	free(held);
+	discover_landed(discover);
+}
+
+static void confirm(struct discover *discover, struct port *port, const struct smp_request *request,
+		    const struct smp_answer *answer)
+{
+	struct unconfirmed *held = mem_zalloc(sizeof(*held));
+	struct smp_request check = {.method = METHOD_GET,
+				    .attr_id = ATTR_NODE_INFO,
+				    .attempts = CONFIRM_ATTEMPTS,
+				    .pinned = true,
+				    .route = request->route,
+				    .done = confirmed,
+				    .owner = discover,
+				    .subject = held};
+
+	*held = (struct unconfirmed){port, *request, *answer};
+	discover_submit(discover, port_agent(port), &check);
+}
+
+static void discover_answered(void *owner, void *subject, const struct smp_request *request,
+			      const struct smp_answer *answer)
+{
+	struct discover *discover = owner;
+	struct port *port = subject;
+
+	discover_returned(discover, port_agent(port));
+	if (!answer->error && fabric_way_is_doubtful(discover->fabric, &request->route.path))
+		confirm(discover, port, request, answer);
+	else
+		take_answer(discover, port, request, answer);
 	discover_landed(discover);
 }
 
@@ -192,6 +248,8 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 		node->sw->lost = true;
 	node_set_switch_info(discover->fabric, node, &info);
 	node->sw->links_changed &= request->method != METHOD_GET;
+	if (news || (info.port_state_change && port_facts(port)->known))
+		node->sw->changed_pass = discover->pass;
 	if (info.port_state_change)
 		switch_changed(node);
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&

@@ -6,6 +6,7 @@
 #include "fabric/freeze.h"
 #include "fabric/no_transit.h"
 #include "tests/unit/fixtures/model.h"
+#include "tests/unit/fixtures/ring_net.h"
 #include "tests/unit/fixtures/unit.h"
 
 /* host-0 - sw-0 - sw-1 - ... ; a host at each end. */
@@ -201,6 +202,50 @@ static void test_way_round_a_cut(void)
 		CU_ASSERT_TRUE(fabric_way(model.fabric, port->node, attempt, &path));
 		CU_ASSERT_EQUAL(path.hops, 5);
 	}
+	model_done(&model);
+	net_free(net);
+}
+
+/* A route is doubtful if it leaves the tree by a cable of a switch that has reported changed links,
+ * until the port was read. */
+static void test_doubtful_ways(void)
+{
+	enum { FAR = HOSTS + 1 }; /* the manager is at switch 0 of the ring */
+	struct net *net = ring_net();
+	struct route_path tree, other, unknown = {.hops = 2, .port = {0, 1, 9}};
+	struct model model;
+	struct port *far, *near;
+
+	model_init(&model);
+	model_fill(&model, net, 0, 1, 0, 1);
+	far = model_port(&model, net, FAR, NEXT);
+	near = far->peer;
+	CU_ASSERT_TRUE(fabric_way(model.fabric, far->node, 0, &tree));
+	CU_ASSERT_TRUE(fabric_way(model.fabric, far->node, 1, &other));
+	CU_ASSERT_EQUAL(fabric_way_ends(model.fabric, &other), far);
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &tree));
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &unknown));
+
+	/* It reported changes; then it is read; then the port is read. */
+	far->node->sw->links_changed = true;
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &tree));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	far->node->sw->links_changed = false;
+	far->node->sw->changed_pass = far->node->pass = 3;
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	far->discovery.read_pass = 3;
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other));
+	/* A later pass reads it without a report of changes. */
+	far->node->pass = 4;
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other));
+	/* The switch at the other end. */
+	near->node->sw->links_changed = true;
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	near->node->sw->links_changed = false;
+	/* The cable is cut. */
+	fabric_unlink(model.fabric, far);
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
 	model_done(&model);
 	net_free(net);
 }
@@ -839,6 +884,7 @@ int main(void)
 		{"the tree is breadth first", test_tree_is_breadth_first},
 		{"other ways", test_other_ways},
 		{"way round a cut", test_way_round_a_cut},
+		{"doubtful ways", test_doubtful_ways},
 		{"cables", test_cables},
 		{"circle of uplinks", test_circle_of_uplinks},
 		{"drop", test_drop},

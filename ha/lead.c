@@ -97,21 +97,21 @@ static uint64_t journal_batch_end(const struct journal *journal, uint64_t from)
 
 /* Durability */
 
-static unsigned num_in_step(const struct replica *replica)
+static unsigned num_in_sync(const struct replica *replica)
 {
 	unsigned count = 0;
 
 	list_for_each (link, &replica->lead.sessions)
-		count += container_of(link, struct session, link)->in_step;
+		count += container_of(link, struct session, link)->in_sync;
 	return count;
 }
 
-bool lead_in_step(const struct replica *replica, guid_t guid)
+bool lead_in_sync(const struct replica *replica, guid_t guid)
 {
 	list_for_each (link, &replica->lead.sessions) {
 		const struct session *session = container_of(link, struct session, link);
 
-		if (session->in_step && session->guid == guid)
+		if (session->in_sync && session->guid == guid)
 			return true;
 	}
 	return false;
@@ -123,7 +123,7 @@ static void wait_for_standbys(struct replica *replica)
 
 	lead->wanted = registry_number(replica->registry);
 	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY) ||
-	    (lead->kept >= lead->wanted && num_in_step(replica)))
+	    (lead->kept >= lead->wanted && num_in_sync(replica)))
 		loop_timer_disarm(&lead->overdue);
 	else
 		loop_timer_arm(&lead->overdue, WAIT_US);
@@ -147,12 +147,12 @@ static void count_kept(struct replica *replica)
 	struct lead *lead = &replica->lead;
 	uint64_t kept = UINT64_MAX;
 
-	if (!num_in_step(replica) || !registry_keeps(replica->registry, KEPT_BY_STANDBY))
+	if (!num_in_sync(replica) || !registry_keeps(replica->registry, KEPT_BY_STANDBY))
 		return;
 	list_for_each (link, &lead->sessions) {
 		const struct session *session = container_of(link, struct session, link);
 
-		if (session->in_step && session->acked < kept)
+		if (session->in_sync && session->acked < kept)
 			kept = session->acked;
 	}
 	if (kept <= lead->kept)
@@ -172,7 +172,7 @@ static void send_heartbeat(struct session *session)
 	frame_begin(&replica->out, FRAME_HEARTBEAT);
 	frame_number(&replica->out, replica->lead.journal.complete);
 	frame_number(&replica->out,
-		     session->in_step && registry_keeps(replica->registry, KEPT_BY_STANDBY));
+		     session->in_sync && registry_keeps(replica->registry, KEPT_BY_STANDBY));
 	frame_end(&replica->out);
 	replica_send(replica, session->stream);
 }
@@ -184,9 +184,9 @@ static void session_overdue(void *arg)
 	list_for_each (link, &replica->lead.sessions) {
 		struct session *session = container_of(link, struct session, link);
 
-		if (!session->in_step || session->acked >= replica->lead.wanted)
+		if (!session->in_sync || session->acked >= replica->lead.wanted)
 			continue;
-		session->in_step = false;
+		session->in_sync = false;
 		session->out_until_us = loop_now_us(replica->loop) + OUT_US;
 		send_heartbeat(session);
 		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
@@ -195,7 +195,7 @@ static void session_overdue(void *arg)
 			    session->guid, session->stream->peer,
 			    replica->lead.journal.last - session->acked);
 	}
-	if (num_in_step(replica)) {
+	if (num_in_sync(replica)) {
 		count_kept(replica);
 		wait_for_standbys(replica);
 	} else {
@@ -208,7 +208,7 @@ static bool may_enter_step(const struct session *session)
 {
 	const struct replica *replica = session->replica;
 
-	return session->state == SESSION_FOLLOWING && !session->in_step &&
+	return session->state == SESSION_FOLLOWING && !session->in_sync &&
 	       replica->lead.journal.last - session->acked <= FRAME_CHANGES_MAX &&
 	       loop_now_us(replica->loop) >= session->out_until_us;
 }
@@ -217,7 +217,7 @@ static void enter_step(struct session *session)
 {
 	struct replica *replica = session->replica;
 
-	session->in_step = true;
+	session->in_sync = true;
 	log_limited(&replica->lead.limit, LOG_NOTICE, &subject,
 		    "standby 0x%016" PRIx64 " at %s is in sync", session->guid,
 		    session->stream->peer);
@@ -294,7 +294,7 @@ static void session_begin_walk(struct session *session)
 	registry_walk_end(&session->cursor);
 	registry_walk(replica->registry, REGISTRY_LID, -1, NULL, &session->cursor);
 	session->state = SESSION_WALKING;
-	session->in_step = false;
+	session->in_sync = false;
 	session->records = 0;
 	session->sent = replica->lead.journal.complete;
 	frame_begin(&replica->out, FRAME_SNAPSHOT);
@@ -820,7 +820,7 @@ static const char *session_state_text(const struct session *session)
 		[SESSION_FOLLOWING] = "behind",
 	};
 
-	return session->in_step ? "in sync" : texts[session->state];
+	return session->in_sync ? "in sync" : texts[session->state];
 }
 
 static json_t *session_json(const struct session *session)

@@ -57,7 +57,7 @@ struct session {
 	uint64_t records, walked; /* of the walk; the number when it was over */
 	uint64_t sent, acked;	  /* numbers */
 	uint64_t heard_us, since_us;
-	bool in_step;
+	bool in_sync;
 	uint64_t out_until_us;
 	bool degraded;	   /* its store is */
 	struct map tables; /* the tables that it has, by GUID: a struct table_cache_row */
@@ -168,7 +168,7 @@ void lead_done(struct replica *replica);
 /* Forwarding tables may have changed: sends them to all standbys. */
 void lead_touch_tables(struct replica *replica);
 /* Whether the standby with this GUID is in sync. */
-bool lead_in_step(const struct replica *replica, guid_t guid);
+bool lead_in_sync(const struct replica *replica, guid_t guid);
 /* Only multicast tables may have changed: sends them with a longer delay. */
 void lead_touch_mft(struct replica *replica);
 /* The standbys for ha status; a new reference. */

@@ -80,7 +80,7 @@ bool replica_ready(const struct replica *replica)
 
 bool replica_lacks(const struct replica *replica, guid_t guid)
 {
-	return replica && replica->options.listen[0] && !lead_in_step(replica, guid);
+	return replica && replica->options.listen[0] && !lead_in_sync(replica, guid);
 }
 
 void replica_touch_tables(struct replica *replica)

@@ -307,13 +307,13 @@ static void ports_are_disabled(struct sim *sim)
 }
 
 const struct scenario sim_store[] = {
-	{.name = "image-is-right", .topology = TREE, .play = table_cache_is_right},
-	{.name = "image-is-wrong", .topology = TREE, .play = table_cache_is_wrong},
-	{.name = "image-of-a-reset-switch",
+	{.name = "cache-is-right", .topology = TREE, .play = table_cache_is_right},
+	{.name = "cache-is-wrong", .topology = TREE, .play = table_cache_is_wrong},
+	{.name = "cache-of-a-reset-switch",
 	 .topology = TREE,
 	 .play = table_cache_of_a_reset_switch},
-	{.name = "image-with-losses", .topology = TREE, .play = table_cache_with_losses},
-	{.name = "image-is-old", .topology = TREE, .play = table_cache_is_old},
+	{.name = "cache-with-losses", .topology = TREE, .play = table_cache_with_losses},
+	{.name = "cache-is-old", .topology = TREE, .play = table_cache_is_old},
 	{.name = "registers-anew", .topology = TREE, .play = registers_anew},
 	{.name = "register-after-absence", .topology = TREE, .play = register_after_absence},
 	{.name = "ports-are-disabled", .topology = TREE, .play = ports_are_disabled},

@@ -78,7 +78,7 @@ static void test_reading(void)
  * answer. This ends when the block is read, or when the switch has restarted. */
 static void test_unheard(void)
 {
-	enum { ASKED, READ, BEGUN_ANEW, WAYS };
+	enum { ASKED, READ, BEGUN_AGAIN, WAYS };
 	uint16_t before[MFT_BLOCK_LIDS] = {[3] = 0x10}, sent[MFT_BLOCK_LIDS] = {[3] = 6};
 
 	for (unsigned way = ASKED; way < WAYS; way++) {
@@ -88,7 +88,7 @@ static void test_unheard(void)
 		mft->cells[0]->unheard = 2;
 		if (way == READ)
 			mft_learn(mft, 0, before);
-		else if (way == BEGUN_ANEW)
+		else if (way == BEGUN_AGAIN)
 			mft_forget(mft, true);
 		mft_send(mft, 0, sent);
 		CU_ASSERT_EQUAL(mft_maybe(mft, FIRST + 3, 0), way == ASKED  ? 0x1FF

@@ -11,7 +11,7 @@
 
 enum { SWITCHES = 12, HEAD = 16, ROW_HEAD = 28 };
 
-static char dir[] = "/tmp/weft-image.XXXXXX";
+static char dir[] = "/tmp/weft-cache.XXXXXX";
 static char path[64];
 
 static lid_t top_of(unsigned n)
@@ -305,7 +305,7 @@ int main(void)
 	if (!mkdtemp(dir))
 		return 1;
 	snprintf(path, sizeof(path), "%s/tables.img", dir);
-	status = unit_main("image", tests);
+	status = unit_main("table_cache", tests);
 	unlink(path);
 	return rmdir(dir) ? 1 : status;
 }

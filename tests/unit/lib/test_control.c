@@ -233,7 +233,7 @@ static const struct control_command commands[] = {
 	{"release", on_release, CONTROL_ACTS},	   {"small", on_small, CONTROL_ACTS},
 };
 static const struct control_command more_commands[] = {
-	{"state", on_state, CONTROL_LOOKS}, {"trickle", on_readback, CONTROL_LOOKS},
+	{"state", on_state, CONTROL_LOOKS}, {"readback", on_readback, CONTROL_LOOKS},
 	{"feed", on_feed, CONTROL_ACTS},    {"stop", on_stop, CONTROL_ACTS},
 	{"hold", on_hold, CONTROL_ACTS},
 };
@@ -661,7 +661,7 @@ static void test_resting_stream(void)
 	server_prepare();
 	server_start();
 	fd = raw_connect();
-	raw_say(fd, "{\"command\":\"trickle\",\"count\":0}\n");
+	raw_say(fd, "{\"command\":\"readback\",\"count\":0}\n");
 	await("clients", 2);
 	feed(2);
 	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":1,"));
@@ -672,7 +672,7 @@ static void test_resting_stream(void)
 	feed(0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"ok\":true"));
 	CU_ASSERT_EQUAL(state("finished"), 1);
-	raw_say(fd, "{\"command\":\"trickle\",\"count\":1}\n");
+	raw_say(fd, "{\"command\":\"readback\",\"count\":1}\n");
 	CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "{\"part\":{\"left\":0,"));
 	close(fd);
 	await("finished", 2);
@@ -833,7 +833,7 @@ static void test_too_many_clients(void)
 	server_start();
 	for (int i = 0; i < CLIENTS_MAX; i++) {
 		fds[i] = raw_connect();
-		raw_say(fds[i], "{\"command\":\"trickle\",\"count\":1}\n");
+		raw_say(fds[i], "{\"command\":\"readback\",\"count\":1}\n");
 		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fds[i]), "{\"part\":"));
 	}
 	CU_ASSERT_EQUAL(call(command("echo"), &result, &error), -EREMOTEIO);
@@ -857,7 +857,8 @@ static int client_by(unsigned user, bool busy)
 
 	shown_user = user;
 	fd = raw_connect_to(other_path);
-	raw_say(fd, busy ? "{\"command\":\"trickle\",\"count\":1}\n" : "{\"command\":\"state\"}\n");
+	raw_say(fd,
+		busy ? "{\"command\":\"readback\",\"count\":1}\n" : "{\"command\":\"state\"}\n");
 	CU_ASSERT_NOT_EQUAL(*raw_line(fd), '\0');
 	return fd;
 }

@@ -198,16 +198,9 @@ enum {
 	SENDS_OFF = 4, /* the MLID may use such a port */
 };
 
-static bool may_be_moved(const struct port *port)
-{
-	return port_of_switch(port) && port->node->sw->links_changed;
-}
-
 static unsigned met_at(const struct search *search, const struct port *port)
 {
-	bool known = port->peer && !may_be_moved(port) && !may_be_moved(port->peer);
-
-	if (known || !order_may_send(port))
+	if (port->peer || !order_may_send(port))
 		return 0;
 	return LEADS_OFF | (may_send_then(search, port) ? SENDS_OFF : 0);
 }
@@ -226,10 +219,9 @@ static unsigned flood(const struct search *search, struct node *from, const stru
 		for (unsigned i = 1; i <= node->num_ports; i++) {
 			struct port *port = &node->port[i];
 
-			if (port == without || port->peer == without)
-				continue;
 			met |= met_at(search, port);
-			if (!mft_port_leads_to_switch(port) ||
+			if (!mft_port_leads_to_switch(port) || port == without ||
+			    port->peer == without ||
 			    (!may_send_then(search, port) && !may_send_then(search, port->peer)))
 				continue;
 			if (port->peer->node == search->goal && from != search->goal)
@@ -250,13 +242,6 @@ static bool is_connected(const struct search *search, const struct port *without
 		return met & MEETS_GOAL;
 	here = flood(search, search->goal, without);
 	return here & LEADS_OFF && (met | here) & SENDS_OFF;
-}
-
-/* Whether the tree of an MLID may be unlike its tables: it moves, or cables may have been moved
- * since the sweep began. */
-static bool is_checked(const struct program *program, lid_t mlid)
-{
-	return mcast_is_careful(program->mcast, mlid) || program->epoch != program->sweep_epoch;
 }
 
 /* Entries */
@@ -309,8 +294,8 @@ static bool addition_waits(struct program *program, const struct entry *entry,
 		*blocker = port->peer->node;
 		return true;
 	}
-	return is_checked(program, entry->mlid) && !mft_sends_by(port->peer, entry->mlid) &&
-	       is_connected(&search, port);
+	return mcast_is_careful(program->mcast, entry->mlid) &&
+	       !mft_sends_by(port->peer, entry->mlid) && is_connected(&search, port);
 }
 
 /* The ports of an entry that can be written now. */
@@ -690,7 +675,7 @@ static bool is_in_the_way(struct program *program, struct port *port, lid_t mlid
 
 	if (may_send_by(port, mlid) && !wants_by(port, mlid))
 		return true;
-	return is_checked(program, mlid) && is_connected(&search, port);
+	return mcast_is_careful(program->mcast, mlid) && is_connected(&search, port);
 }
 
 /* Default ports are removed first. Where they remain, they only must not close a loop. */

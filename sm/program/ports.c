@@ -394,6 +394,9 @@ static enum port_state next_state(struct program *program, struct port *port)
 		return PORT_NO_CHANGE;
 	if (!alone && !port_cabled(port))
 		return PORT_NO_CHANGE;
+	/* The cable may have been moved: the port comes up after the switch was read again. */
+	if (!alone && port_of_switch(port) && port->node->sw->links_changed)
+		return PORT_NO_CHANGE;
 	if (port_state_of(port) == PORT_INIT)
 		return PORT_ARMED;
 	if (port_state_of(port) == PORT_ARMED &&

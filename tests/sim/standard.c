@@ -481,7 +481,7 @@ const struct known_seed sim_known_seeds[] = {
 	{"moving-tenants-other", 55001760,
 	 "a multicast table that another switch answered, used before it was read again"},
 	{"moving-tenants-tree", 54002629,
-	 "a multicast loop over a cable of two switches that had just reported changes"},
+	 "a moved cable brought up although its switches had just reported changes"},
 	{"moving-tenants-other", 112, "a route up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target queued twice in one round"},

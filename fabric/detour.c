@@ -10,9 +10,10 @@
  * not yet rebuilt. Ways are found when they are needed and not stored. They use only cables that
  * the last heavy pass of discovery, or a later pass, has read. They avoid cables whose switches
  * have both reported changed links and were not read since. Any of these cables may lead elsewhere
- * now, and another device that answers there would be taken for the target. Where only one of the
- * switches has reported changes, the route is doubtful, and discovery confirms the answer. Loop
- * thread only.
+ * now, and another device that answers there would be taken for the target. A route over a cable of
+ * which one switch has reported changes is doubtful: discovery confirms its answers. The tree's own
+ * cables do not count, because a node is read by the route on which it was found. Loop thread
+ * only.
  */
 #include <stdlib.h>
 
@@ -244,15 +245,17 @@ bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned 
 	       detour_reach(fabric, port->node, attempt, &way, out);
 }
 
-static bool is_unread(const struct port *port)
+/* Whether the link was down since its cable was verified, or may have been. */
+static bool may_be_moved(const struct port *port)
 {
 	const struct node *node = port->node;
 
-	return node->sw->links_changed ||
-	       (node->sw->changed_pass == node->pass && port->discovery.read_pass < node->pass);
+	return port->discovery.link == LINK_LOST || node->sw->links_changed ||
+	       port->discovery.read_pass < node->sw->changed_pass;
 }
 
-bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path *path)
+bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path *path,
+			    const struct node *to)
 {
 	const struct port *at = fabric->sm_port;
 
@@ -263,10 +266,10 @@ bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path
 
 		at = out ? out->peer : NULL;
 		if (at && node->sw && at->node->sw && at->node->uplink != out &&
-		    (is_unread(out) || is_unread(at)))
+		    (may_be_moved(out) || may_be_moved(at)))
 			return true;
 	}
-	return !at;
+	return !at || at->node != to;
 }
 
 uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path)

@@ -289,7 +289,8 @@ void fabric_forget_tables(struct fabric *fabric)
 	list_for_each (link, &fabric->switches) {
 		struct switch_state *sw = container_of(link, struct switch_state, link);
 
-		sw->lost = sw->tops_unread = true;
+		switch_lose_tables(sw);
+		sw->tops_unread = true;
 		for (unsigned i = 1; sw->pkeys_known && i <= sw->node->num_ports; i++)
 			port_set_pkeys(fabric, &sw->node->port[i], NULL);
 		sw->pkeys_known = false;

@@ -249,7 +249,8 @@ struct switch_state {
 	struct mft *mft;		/* NULL: not needed yet */
 	struct switch_trouble *trouble; /* NULL: none; never NULL if NO_TRANSIT_REFUSES */
 	uint8_t no_transit;		/* enum no_transit */
-	bool lost;			/* a read showed that it was reset and lost its tables */
+	bool lost;			/* its tables count as unread: switch_lose_tables() */
+	bool mft_lost;		  /* the same, until a run has begun with its multicast table */
 	bool tops_unread;	  /* another manager may have raised the tops since the read */
 	bool changed;		  /* a port changed in this sweep and must be read again */
 	bool links_changed;	  /* it reported changed links and was not read since */
@@ -409,10 +410,12 @@ bool fabric_way(struct fabric *fabric, struct node *node, unsigned attempt, stru
 /* The same, to the device at the far end of a port. */
 bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned attempt,
 		       struct route_path *out);
-/* Whether a route leaves the tree by a cable that may have been moved: the switch at one end has
- * reported changed links, and this port has not been read since. The answer may come from another
- * device. */
-bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path *path);
+/* Whether the answer over a route may come from another device than the node. This is so if the
+ * model has no such route to the node. It is so, too, if the route leaves the tree by a cable that
+ * may have been moved: one of its links was lost, or its switch has reported changed links, and the
+ * port has not been read since. */
+bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path *path,
+			    const struct node *to);
 /* The egress port of a route at its first switch; 0: the route ends there. */
 uint8_t fabric_subtree(const struct fabric *fabric, const struct route_path *path);
 
@@ -487,6 +490,13 @@ void port_set_tables(struct fabric *fabric, struct port *port, struct port_table
 
 /* Sets the wanted LID and LMC of a port; LID_NONE: none. The LIDs must be free. */
 void port_set_lid(struct fabric *fabric, struct port *port, lid_t lid, uint8_t lmc);
+
+/* Marks the tables of a switch as unknown, because it was reset, or was written by another. The
+ * next run reads them. */
+static inline void switch_lose_tables(struct switch_state *sw)
+{
+	sw->lost = sw->mft_lost = true;
+}
 
 /* Marks the tables of all switches as unknown, because another manager may have written them. */
 void fabric_forget_tables(struct fabric *fabric);

@@ -15,7 +15,6 @@
 enum {
 	PKEYS_MAX = 4096,      /* most P_Key blocks that are read from a port */
 	EXT_INFO_ATTEMPTS = 3, /* of a vendor attribute; the pass does not wait for it */
-	CONFIRM_ATTEMPTS = 3,
 };
 
 typedef void answer_fn(struct discover *discover, struct port *port,
@@ -81,6 +80,12 @@ static const struct {
 	{ATTR_PKEY_TABLE, got_pkeys},
 };
 
+/* Whether the request is about the state of links or of the switch. */
+static bool is_state(const struct smp_request *request)
+{
+	return request->attr_id == ATTR_PORT_INFO || request->attr_id == ATTR_SWITCH_INFO;
+}
+
 static void take_answer(struct discover *discover, struct port *port,
 			const struct smp_request *request, const struct smp_answer *answer)
 {
@@ -110,6 +115,20 @@ static void take_answer(struct discover *discover, struct port *port,
 		discover->report.want_heavy = true;
 }
 
+/* The answer came from another device than the port's. A heavy pass finds where the cables lead. */
+static void another_answered(struct discover *discover, struct port *port,
+			     const struct smp_request *request)
+{
+	struct log_subject subject = port_subject(port, NULL);
+
+	port->discovery.unread |= is_state(request);
+	discover->report.failed++;
+	discover->report.want_heavy = true;
+	log_limited(&discover->odd_limit, LOG_NOTICE, &subject,
+		    "\"%s\": another node answers on its route: reading the fabric again",
+		    port->node->facts->description);
+}
+
 /* An answer over a doubtful route, until NodeInfo over the same route has confirmed the device. */
 struct unconfirmed {
 	struct port *port;
@@ -123,20 +142,27 @@ static void confirmed(void *owner, void *subject, const struct smp_request *requ
 	struct discover *discover = owner;
 	struct unconfirmed *held = subject;
 	struct port *port = held->port;
+	struct agent *agent = port_agent(port);
 	struct node_info info;
 
 	(void)request;
-	discover_returned(discover, port_agent(port));
+	discover_returned(discover, agent);
 	attr_decode(&node_info_format, answer->data, &info);
-	if (answer->error || answer->status) {
+	if (answer->error || answer->status)
 		held->answer.error = answer->error ? answer->error : -ETIMEDOUT;
-	} else if (info.node_guid != port->node->guid) {
-		held->answer.error = -ETIMEDOUT;
-		discover->report.want_heavy = true;
-	}
-	take_answer(discover, port, &held->request, &held->answer);
+	if (held->answer.error || info.port_guid == port_facts(agent->port)->guid)
+		take_answer(discover, port, &held->request, &held->answer);
+	else
+		another_answered(discover, port, &held->request);
 	free(held);
 	discover_landed(discover);
+}
+
+static void confirmed_late(void *owner, void *subject, unsigned attempt)
+{
+	const struct unconfirmed *held = subject;
+
+	discover_asked_again(owner, held->port, attempt);
 }
 
 static void confirm(struct discover *discover, struct port *port, const struct smp_request *request,
@@ -145,10 +171,10 @@ static void confirm(struct discover *discover, struct port *port, const struct s
 	struct unconfirmed *held = mem_zalloc(sizeof(*held));
 	struct smp_request check = {.method = METHOD_GET,
 				    .attr_id = ATTR_NODE_INFO,
-				    .attempts = CONFIRM_ATTEMPTS,
 				    .pinned = true,
 				    .route = request->route,
 				    .done = confirmed,
+				    .again = confirmed_late,
 				    .owner = discover,
 				    .subject = held};
 
@@ -163,7 +189,8 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 	struct port *port = subject;
 
 	discover_returned(discover, port_agent(port));
-	if (!answer->error && fabric_way_is_doubtful(discover->fabric, &request->route.path))
+	if (!answer->error &&
+	    fabric_way_is_doubtful(discover->fabric, &request->route.path, port->node))
 		confirm(discover, port, request, answer);
 	else
 		take_answer(discover, port, request, answer);
@@ -209,11 +236,14 @@ static void ask_ports(struct discover *discover, struct node *node)
 		discover_get_port_info(discover, &node->port[i]);
 }
 
+/* By the route of the answer, because another route might lead to another switch. */
 static void clear_port_state_change(struct discover *discover, struct port *port,
-				    const struct switch_info *info)
+				    const struct smp_route *route, const struct switch_info *info)
 {
 	struct smp_request request = {.method = METHOD_SET,
 				      .attr_id = ATTR_SWITCH_INFO,
+				      .pinned = true,
+				      .route = *route,
 				      .done = discover_answered,
 				      .again = discover_asked_again,
 				      .owner = discover,
@@ -245,7 +275,7 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 
 	attr_decode(&switch_info_format, data, &info);
 	if (node->sw->lft.top_set && info.linear_fdb_top != node->sw->lft.top_set)
-		node->sw->lost = true;
+		switch_lose_tables(node->sw);
 	node_set_switch_info(discover->fabric, node, &info);
 	node->sw->links_changed &= request->method != METHOD_GET;
 	if (news || (info.port_state_change && port_facts(port)->known))
@@ -255,7 +285,7 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 	if (info.port_state_change && discover->may_write && request->method == METHOD_GET &&
 	    node->sw->no_transit != NO_TRANSIT_REFUSES) {
 		node->pass = discover->pass;
-		clear_port_state_change(discover, port, &info);
+		clear_port_state_change(discover, port, &request->route, &info);
 		return;
 	}
 	/* A partial pass reads a switch no further if it has no change and is no target. A
@@ -432,7 +462,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	/* A switch that was reset has lost its LID and its tables. */
 	if (port_of_switch(port) && !port->num && port->lid && known->lid == port->lid &&
 	    (info.lid != known->lid || info.master_sm_lid != known->master_sm_lid))
-		port->node->sw->lost = true;
+		switch_lose_tables(port->node->sw);
 	/* Port 0 does not pass INIT. Its lost LID shows that its P_Keys are lost, too. */
 	if (port_of_switch(port) && !port->num && port->lid && info.lid != port->lid)
 		port_set_pkeys(discover->fabric, port, NULL);

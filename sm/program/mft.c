@@ -654,8 +654,10 @@ void mft_begin(struct program *program, struct node *node, bool lost)
 		return;
 	mft->failed = false;
 	mft->unheard = 0;
-	if (lost || (mft->blank && was_written(node)))
+	/* The sweep that was to read a lost table may have ended before its run. */
+	if (lost || node->sw->mft_lost || (mft->blank && was_written(node)))
 		mft_forget(mft, was_reset(node));
+	node->sw->mft_lost = false;
 	mft->touched |= top_differs(node);
 	if (node_has_default_ports(node))
 		mcast_be_careful_of_all(program->mcast);

@@ -364,8 +364,7 @@ static unsigned begin_tables(void *arg, size_t *at)
 	node = fabric_next_switch(program->fabric, at);
 	if (!node)
 		return 0;
-	/* The sweep that was to read a lost table may have ended before that. */
-	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST || node->sw->lost);
+	mft_begin(program, node, program->part == PROGRAM_READ_MULTICAST);
 	if (program->part == PROGRAM_READ_MULTICAST)
 		mft_cache_begin(program, node);
 	return COST_TABLES;

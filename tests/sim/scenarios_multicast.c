@@ -13,6 +13,7 @@
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "sa/record.h"
+#include "sm/context.h"
 #include "tests/sim/forest.h"
 #include "tests/sim/sim.h"
 #include "tests/sim/tenants.h"
@@ -803,6 +804,29 @@ static void trees_before_routes(struct sim *sim)
 	check_all(&bed);
 }
 
+/* The tables count as unread, and no sweep has read them: a join reads the multicast tables first,
+ * once. Another manager had moved an entry. */
+static void tables_are_lost(struct sim *sim)
+{
+	uint64_t gets;
+	struct bed bed;
+
+	begin(sim, &bed);
+	forest_garble(sim->world, "leaf-01", bed.groups[0].mlid, 6, 5);
+	fabric_forget_tables(manager_sm(bed.manager->manager)->fabric);
+	gets = bed.manager->mft_gets_sent;
+	join(&bed.groups[1], 31, JOIN_FULL);
+	sim_pass(sim, SIM_S);
+	sim_expect(sim, bed.manager->mft_gets_sent > gets);
+	check_all(&bed);
+	gets = bed.manager->mft_gets_sent;
+	join(&bed.groups[1], 30, JOIN_FULL);
+	sim_pass(sim, SIM_S);
+	sim_expect(sim, bed.manager->mft_gets_sent == gets);
+	sim_settle_and_check(sim);
+	check_all(&bed);
+}
+
 static void lose_table_cache(const struct sim_manager *manager)
 {
 	char *path = mem_printf("%s/tables.img", manager->store_dir);
@@ -1042,6 +1066,7 @@ const struct scenario sim_multicast[] = {
 	{.name = "multicast-beside-the-dead-torus",
 	 .topology = "torus:dims=4x4,hosts=2",
 	 .play = beside_the_dead},
+	{.name = "multicast-tables-lost", .topology = TREE, .play = tables_are_lost},
 	{.name = "multicast-takeover", .topology = TREE, .play = takeover},
 	{.name = NULL},
 };

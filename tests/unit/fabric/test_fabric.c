@@ -207,7 +207,7 @@ static void test_way_round_a_cut(void)
 }
 
 /* A route is doubtful if it leaves the tree by a cable of a switch that has reported changed links,
- * until the port was read. */
+ * until the port was read; or if it leads elsewhere. */
 static void test_doubtful_ways(void)
 {
 	enum { FAR = HOSTS + 1 }; /* the manager is at switch 0 of the ring */
@@ -223,29 +223,38 @@ static void test_doubtful_ways(void)
 	CU_ASSERT_TRUE(fabric_way(model.fabric, far->node, 0, &tree));
 	CU_ASSERT_TRUE(fabric_way(model.fabric, far->node, 1, &other));
 	CU_ASSERT_EQUAL(fabric_way_ends(model.fabric, &other), far);
-	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &tree));
-	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other));
-	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &unknown));
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &tree, far->node));
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other, far->node));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &unknown, far->node));
 
 	/* It reported changes; then it is read; then the port is read. */
 	far->node->sw->links_changed = true;
-	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &tree));
-	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &tree, far->node));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, far->node));
 	far->node->sw->links_changed = false;
 	far->node->sw->changed_pass = far->node->pass = 3;
-	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, far->node));
 	far->discovery.read_pass = 3;
-	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other));
-	/* A later pass reads it without a report of changes. */
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other, far->node));
+	/* A later pass reads the switch, and not the port. */
 	far->node->pass = 4;
-	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other));
+	far->discovery.read_pass = 2;
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, far->node));
+	far->discovery.read_pass = 3;
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other, far->node));
 	/* The switch at the other end. */
 	near->node->sw->links_changed = true;
-	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, far->node));
 	near->node->sw->links_changed = false;
+	near->discovery.link = LINK_LOST;
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, far->node));
+	near->discovery.link = LINK_VERIFIED;
+	CU_ASSERT_FALSE(fabric_way_is_doubtful(model.fabric, &other, far->node));
+	/* The route leads to another node. */
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, near->node));
 	/* The cable is cut. */
 	fabric_unlink(model.fabric, far);
-	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other));
+	CU_ASSERT_TRUE(fabric_way_is_doubtful(model.fabric, &other, far->node));
 	model_done(&model);
 	net_free(net);
 }

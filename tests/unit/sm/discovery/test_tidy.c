@@ -148,16 +148,56 @@ static void test_unseen_switch(void)
  * exist. */
 static void test_doubtful_cable(void)
 {
-	struct tidy tidy;
+	static const struct {
+		uint64_t unsound_pass;
+		bool seen_once, kept;
+	} rows[] = {{PASS - 1, true, false}, {PASS - 1, false, true}, {PASS - 2, true, true}};
 
-	tidy_begin(&tidy, DISCOVER_HEAVY);
-	not_seen(&tidy, FAR_END_SILENT);
-	tidy.discover->unsound_pass = PASS - 1;
-	tidy.near->discovery.seen_once = true;
-	slices_at_once(&discover_tidying, tidy.discover);
-	CU_ASSERT_PTR_NULL(tidy.near->peer);
-	CU_ASSERT_FALSE(has(&tidy, tidy.far_guid));
-	tidy_end(&tidy);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tidy tidy;
+
+		tidy_begin(&tidy, DISCOVER_HEAVY);
+		not_seen(&tidy, FAR_END_SILENT);
+		tidy.discover->unsound_pass = rows[i].unsound_pass;
+		tidy.near->discovery.seen_once = rows[i].seen_once;
+		slices_at_once(&discover_tidying, tidy.discover);
+		CU_ASSERT_EQUAL(tidy.near->peer != NULL, rows[i].kept);
+		CU_ASSERT_EQUAL(has(&tidy, tidy.far_guid), rows[i].kept);
+		tidy_end(&tidy);
+	}
+}
+
+/* A switch that answered its probe, and then no read, is silent. Its cable to another switch, which
+ * the pass has not seen, stays. */
+static void test_fell_mute(void)
+{
+	static const struct {
+		uint64_t mute_pass;
+		uint8_t state; /* of the end at near */
+		bool kept;
+	} rows[] = {
+		{PASS, PORT_ACTIVE, true},
+		{PASS, PORT_ARMED, true},
+		{PASS, PORT_INIT, false},
+		{PASS - 1, PORT_ACTIVE, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tidy tidy;
+		struct port_info info;
+
+		tidy_begin(&tidy, DISCOVER_HEAVY);
+		info = *port_info(tidy.near);
+		info.port_state = rows[i].state;
+		port_set_info(tidy.model.fabric, tidy.near, &info);
+		tidy.near->discovery.link = LINK_VERIFIED;
+		tidy.near->discovery.link_pass = tidy.far->discovery.link_pass = PASS - 1;
+		tidy.near->discovery.far_end = FAR_END_SILENT;
+		tidy.far->node->mute_pass = rows[i].mute_pass;
+		slices_at_once(&discover_tidying, tidy.discover);
+		CU_ASSERT_EQUAL(tidy.near->peer != NULL, rows[i].kept);
+		tidy_end(&tidy);
+	}
 }
 
 /* A port that reports DOWN has no cable. The other end reports a link, so a heavy pass decides
@@ -184,6 +224,7 @@ int main(void)
 		{"nothing changed", test_nothing_changed},
 		{"a switch that was not seen", test_unseen_switch},
 		{"a doubtful cable", test_doubtful_cable},
+		{"a switch that fell mute", test_fell_mute},
 		{"the ends disagree", test_ends_disagree},
 		CU_TEST_INFO_NULL,
 	};

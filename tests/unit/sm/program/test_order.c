@@ -182,6 +182,60 @@ static void test_entry(void)
 	}
 }
 
+/* A cable is known if both ports were read, and neither switch has reported changes since. */
+static void test_known_cables(void)
+{
+	struct ring ring;
+	struct node *from, *to;
+	struct port *near, *far;
+
+	ring_begin(&ring);
+	from = sw(&ring, 2);
+	near = &from->port[NEXT];
+	far = near->peer;
+	to = far->node;
+	CU_ASSERT_PTR_NULL(order_entry_blocker(from, LID, false));
+	near->discovery.unread = true;
+	CU_ASSERT_PTR_EQUAL(order_entry_blocker(from, LID, false), from);
+	near->discovery.unread = false;
+	far->discovery.unread = true;
+	CU_ASSERT_PTR_EQUAL(order_entry_blocker(from, LID, false), from);
+	far->discovery.unread = false;
+	from->sw->links_changed = true;
+	CU_ASSERT_PTR_EQUAL(order_entry_blocker(from, LID, false), from);
+	from->sw->links_changed = false;
+	to->sw->links_changed = true;
+	CU_ASSERT_PTR_EQUAL(order_entry_blocker(from, LID, false), from);
+	to->sw->links_changed = false;
+	/* A loop over it is not known either. */
+	CU_ASSERT_TRUE(order_comes_back(to, PREVIOUS, LID));
+	near->discovery.unread = true;
+	CU_ASSERT_FALSE(order_comes_back(to, PREVIOUS, LID));
+	near->discovery.unread = false;
+	set_top(&ring, 2, LID - 1);
+	CU_ASSERT_FALSE(order_comes_back(to, PREVIOUS, LID));
+	set_entry(&ring, 2, NEXT, UNKNOWN);
+	CU_ASSERT_FALSE(order_comes_back(to, PREVIOUS, LID));
+	ring_end(&ring);
+}
+
+/* The order of Sets matters if an earlier table may still forward, or after a report of changes. */
+static void test_matters(void)
+{
+	static const struct {
+		unsigned stale;
+		uint64_t epoch;
+		bool matters;
+	} rows[] = {{0, 7, false}, {1, 7, true}, {0, 8, true}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct program program = {
+			.stale = rows[i].stale, .epoch = rows[i].epoch, .sweep_epoch = 7};
+
+		CU_ASSERT_EQUAL(order_matters(&program), rows[i].matters);
+	}
+}
+
 /* An entry that differs from the wanted entry, and is not to be written, has a Set() under way. */
 static void test_set_under_way(void)
 {
@@ -218,6 +272,12 @@ static void test_tops(void)
 	node->sw->busy = true;
 	CU_ASSERT_PTR_EQUAL(order_entry_blocker(sw(&ring, 2), LID, false), node);
 	node->sw->busy = false;
+	node->sw->failed = true;
+	CU_ASSERT_PTR_EQUAL(order_entry_blocker(sw(&ring, 2), LID, false), node);
+	node->sw->failed = false;
+	node->sw->verify.unanswered = 1;
+	CU_ASSERT_PTR_EQUAL(order_entry_blocker(sw(&ring, 2), LID, false), node);
+	node->sw->verify.unanswered = 0;
 	/* Another manager may have raised it. */
 	node->sw->tops_unread = true;
 	CU_ASSERT_PTR_NULL(order_entry_blocker(sw(&ring, 2), LID, false));
@@ -282,6 +342,12 @@ static void test_coming_up(void)
 	CU_ASSERT_PTR_EQUAL(order_entry_blocker(sw(&ring, 2), LID, true), sw(&ring, 1));
 	port->program.failed = true; /* it will not come up */
 	CU_ASSERT_PTR_NULL(order_entry_blocker(sw(&ring, 1), LID, true));
+	port->program.failed = false;
+	port->peer->program.failed = true;
+	CU_ASSERT_PTR_NULL(order_entry_blocker(sw(&ring, 1), LID, true));
+	port->peer->program.failed = false;
+	port_trouble(ring.model.fabric, port->peer)->held_until_us = 1; /* it is not brought up */
+	CU_ASSERT_PTR_NULL(order_entry_blocker(sw(&ring, 1), LID, true));
 	ring_end(&ring);
 }
 
@@ -314,6 +380,8 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"an entry", test_entry},
+		{"known cables", test_known_cables},
+		{"the order matters", test_matters},
 		{"a Set() under way", test_set_under_way},
 		{"LinearFDBTop", test_tops},
 		{"a cable goes ACTIVE", test_cable},

@@ -473,8 +473,8 @@ const struct conf_row conf_rows[] = {
 		    "does not block the fabric."},
 	{NUMBER("vl_stall_count", sm.vl_stall_count, 0, 7, "7"), .unit = "packets",
 	 .agree = AGREE_SHOULD,
-	 .summary = "VLStallCount in PortInfo of links between switches: number of consecutive "
-		    "packets dropped for HOQLife after which the VL stalls."},
+	 .summary = "VLStallCount in PortInfo of links between switches: the VL stalls after "
+		    "this number of consecutive packets dropped for HOQLife."},
 	{NUMBER("leaf_vl_stall_count", sm.leaf_vl_stall_count, 0, 7, "7"), .unit = "packets",
 	 .agree = AGREE_SHOULD,
 	 .summary = "VLStallCount in PortInfo of switch ports that lead to a host."},

@@ -183,13 +183,13 @@ const struct ctl_command ctl_commands[] = {
 	 .lists = {"members", "switches"},
 	 .print = print_group,
 	 .summary = "Show a multicast group, its members and its tree.",
-	 .details = "The MGID has the form of an IPv6 address. Members with `full` or `non-member` "
-		    "receive packets of the group. Members with `send-only` or `send-only-full` "
-		    "only send. A group that is not permanent ends when no member with `full` or "
-		    "`send-only-full` is left. A member with `proxy` was joined by another port. "
-		    "For the tree, the answer has the switch at the root, and each switch that "
-		    "forwards packets of the group, with the ports to which it forwards them. Port "
-		    "0 is the switch itself."},
+	 .details = "The MGID has the form of an IPv6 address. Members with JOIN-STATE `full` or "
+		    "`non-member` receive packets of the group. Members with `send-only` or "
+		    "`send-only-full` only send. A group that is not permanent ends when no member "
+		    "with `full` or `send-only-full` is left. A member with `proxy` was joined by "
+		    "another port. For the tree, the answer has the switch at the root, and each "
+		    "switch that forwards packets of the group, with the ports to which it "
+		    "forwards them. Port 0 is the switch itself."},
 	{.words = "service list",
 	 .list = "services",
 	 .columns = service_columns,
@@ -382,9 +382,9 @@ const struct ctl_command ctl_commands[] = {
 		 "tries up to 512 such numbers. Random: 100 random permutations, in which each "
 		 "host sends to one host and receives from one host. For each shift and each "
 		 "permutation, the number of flows on the link with the highest load counts. The "
-		 "figures are the worst and the median of these numbers, and for permutations the "
-		 "number that 95 of 100 do not exceed.\nBisection: the share of a link that a flow "
-		 "gets on average when one half of the hosts sends to the other half."},
+		 "figures are the worst and the median of these numbers. For permutations, the "
+		 "95th percentile is also shown.\nBisection: the share of a link that a flow gets "
+		 "on average when one half of the hosts sends to the other half."},
 	{.words = "route plan",
 	 .arguments = {{.member = "engine", .label = "NAME", .option = true}},
 	 .print = print_route_plan,
@@ -503,7 +503,7 @@ const struct ctl_command ctl_commands[] = {
 		    "recorded once, with its first 256 bytes.\nAt most 16,384 packets wait to be "
 		    "read. Further packets are lost, and the end of the output says how many. "
 		    "There are at most four captures at a time. Only the owner can read the file. "
-		    "The file is complete whenever the command ends."},
+		    "The file is complete even if the command is interrupted."},
 
 	{.words = "config show",
 	 .section = "Configuration",
@@ -603,10 +603,10 @@ const struct ctl_command ctl_commands[] = {
 		 "The document, `{\"version\":1,\"records\":[...]}`, goes to a file of mode 0600 "
 		 "or to standard output (-). It has LIDs, multicast groups and members, services, "
 		 "subscriptions, alias GUIDs and settings. A record has its `kind` and the fields "
-		 "of the specification. Bytes and numbers of 64 bits are text, 0x and hexadecimal "
-		 "digits; names are text. The document may hold keys of services, so protect it as "
-		 "you protect these keys. M_Keys are in it only with `--with keys`. A registration "
-		 "that arrives during the command may be missing."},
+		 "of the specification. Byte strings and 64-bit numbers are text: 0x and "
+		 "hexadecimal digits. Names are text, too. The document may hold keys of services, "
+		 "so protect it as you protect these keys. M_Keys are in it only with `--with "
+		 "keys`. A registration that arrives during the command may be missing."},
 	{.words = "restore",
 	 .arguments = {{.member = "file", .label = "FILE|-"}},
 	 .perform = restore_perform,

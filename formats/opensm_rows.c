@@ -126,8 +126,8 @@ const struct opensm_row opensm_rows[] = {
 	{"sm_inactive", "FALSE", OPENSM_NONE, NULL,
 	 "do not start weftd, or use role = \"standby-only\""},
 	{"babbling_port_policy", "FALSE", OPENSM_BABBLE, "babble_policy",
-	 "TRUE: babble_policy = \"disable\", which disables only ports that lead to hosts, and "
-	 "only after traps from the device that has the port"},
+	 "TRUE: babble_policy = \"disable\", which disables only ports that lead to hosts; a trap "
+	 "about a port counts only if the device of this port sent it"},
 	{"drop_event_subscriptions", "FALSE", OPENSM_NONE, NULL, "see registration_grace"},
 	{"ipoib_mcgroup_creation_validation", "TRUE", OPENSM_NONE, NULL, "always on"},
 	{"mcgroup_join_validation", "TRUE", OPENSM_NONE, NULL, "always on"},

@@ -209,8 +209,8 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Action against a babbling port, which causes too many traps.",
 	 .details = "`note`: weftd logs the port. `disable`: weftd also disables the switch port "
 		    "of a link to a host. It never disables a link between switches. With both "
-		    "values, weftd counts only traps from the device that has the port, and acts "
-		    "only after it has read the port."},
+		    "values, a trap about a port counts only if the device of this port sent it. "
+		    "weftd acts only after it has read the port."},
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"), .unit = "traps",
 	 .summary = "Number of traps about a port within a minute that makes it a babbling port. "
 		    "Traps 129, 130, 131 and 259 count."},
@@ -292,8 +292,8 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Direction in which a switch port drops packets with P_Keys that its host does "
 		    "not have.",
 	 .details = "`in`: packets from the host. `out`: packets to the host. `both`: both "
-		    "directions. `off`: neither. Switches drop no packets while the default "
-		    "partition is the only partition and all ports are members of it."},
+		    "directions. `off`: neither. Switches drop no packets while there is no "
+		    "partition file and `weftctl partition` has added nothing."},
 	{BOOL("allow_both_pkeys", sm.allow_both, "false"),
 	 .summary = "Whether a port may be a full and a limited member of the same partition "
 		    "(`both` in the partition file).",
@@ -335,11 +335,11 @@ const struct conf_row conf_rows[] = {
 		    "limit if your virtual functions need more."},
 	{NUMBER("groups_per_port", sa.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
 	 .summary = "Limit for the multicast groups that a port has created.",
-	 .details = "A group counts while its creator is a member, or while a port is a member "
-		    "that the creator joined to the group. The SA refuses more, so that a single "
-		    "host cannot take all multicast LIDs. A port gets more than a quarter of the "
-		    "limit only while more than half of the multicast LIDs are free. IPoIB creates "
-		    "about ten groups in each partition and a group for each IPv6 address. Virtual "
+	 .details = "A group counts while it has one of these members: its creator, or a port that "
+		    "the creator joined to the group. The SA refuses more, so that a single host "
+		    "cannot take all multicast LIDs. A port gets more than a quarter of the limit "
+		    "only while more than half of the multicast LIDs are free. IPoIB creates about "
+		    "ten groups in each partition and a group for each IPv6 address. Virtual "
 		    "functions that share the LID of a port count as this port."},
 	{NUMBER("ipv6_snm_mlids", sa.ipv6_snm_mlids, 0, 16383, "1024"), .unit = "MLIDs",
 	 .agree = AGREE_SHOULD,

@@ -86,6 +86,20 @@ static bool is_state(const struct smp_request *request)
 	return request->attr_id == ATTR_PORT_INFO || request->attr_id == ATTR_SWITCH_INFO;
 }
 
+/* The answer came from another device than the port's. A heavy pass finds where the cables lead. */
+static void another_answered(struct discover *discover, struct port *port,
+			     const struct smp_request *request)
+{
+	struct log_subject subject = port_subject(port, NULL);
+
+	port->discovery.unread |= is_state(request);
+	discover->report.failed++;
+	discover->report.want_heavy = true;
+	log_limited(&discover->odd_limit, LOG_NOTICE, &subject,
+		    "\"%s\": another node answers on its route: reading the fabric again",
+		    port->node->facts->description);
+}
+
 static void take_answer(struct discover *discover, struct port *port,
 			const struct smp_request *request, const struct smp_answer *answer)
 {
@@ -113,20 +127,6 @@ static void take_answer(struct discover *discover, struct port *port,
 	else if (discover->kind == DISCOVER_LIGHT && request->attr_id == ATTR_SWITCH_INFO &&
 		 !port->node->silent && !discover->dropping)
 		discover->report.want_heavy = true;
-}
-
-/* The answer came from another device than the port's. A heavy pass finds where the cables lead. */
-static void another_answered(struct discover *discover, struct port *port,
-			     const struct smp_request *request)
-{
-	struct log_subject subject = port_subject(port, NULL);
-
-	port->discovery.unread |= is_state(request);
-	discover->report.failed++;
-	discover->report.want_heavy = true;
-	log_limited(&discover->odd_limit, LOG_NOTICE, &subject,
-		    "\"%s\": another node answers on its route: reading the fabric again",
-		    port->node->facts->description);
 }
 
 /* An answer over a doubtful route, until NodeInfo over the same route has confirmed the device. */
@@ -435,6 +435,15 @@ static void ask_ext_info(struct discover *discover, struct port *port)
 	discover_submit(discover, port_agent(port), &request);
 }
 
+/* No answer arrives over a link that is down: the cable was moved, and the port is of another
+ * device. A device that reports this in two passes is believed. */
+static bool is_impossible(const struct discover *discover, const struct port *port,
+			  const struct smp_request *request, const struct port_info *info)
+{
+	return info->port_state == PORT_DOWN && port->num && !port->discovery.unread &&
+	       fabric_way_ends(discover->fabric, &request->route.path) == port;
+}
+
 static void got_port_info(struct discover *discover, struct port *port,
 			  const struct smp_request *request, const uint8_t *data)
 {
@@ -453,6 +462,10 @@ static void got_port_info(struct discover *discover, struct port *port,
 	    info.capability_mask & CAP_EXTENDED_SPEEDS) {
 		discover_get(discover, port, ATTR_PORT_INFO,
 			     request->attr_mod | PORT_INFO_EXTENDED_SPEEDS);
+		return;
+	}
+	if (is_impossible(discover, port, request, &info)) {
+		another_answered(discover, port, request);
 		return;
 	}
 	if (tells_other_master(discover, port, &info)) {

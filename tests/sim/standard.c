@@ -480,6 +480,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a multicast table written after the reboot of a switch, and then taken as empty"},
 	{"moving-tenants-other", 55001760,
 	 "a multicast table that another switch answered, used before it was read again"},
+	{"moving-tenants-other", 65001250,
+	 "port states of another switch, read over an uplink that was moved during the read"},
 	{"moving-tenants-tree", 54002629,
 	 "a moved cable brought up although its switches had just reported changes"},
 	{"moving-tenants-other", 112, "a route up a tree whose cable had been moved to a host"},

@@ -137,12 +137,44 @@ static void test_clears_there(void)
 	sm_world_free(world);
 }
 
+/* Swaps the uplink of leaf-1 with the last cable of leaf-2, while leaf-1 is read. */
+static enum fake_fate move_uplink(void *ctx, struct fake_node *node,
+				  const struct mad_header *header)
+{
+	unsigned up = detour == HOSTS + 1 ? HOSTS + 2 : HOSTS + 1;
+
+	(void)ctx;
+	believed += port_state_of(&known(leaf)->port[up]) == PORT_DOWN;
+	if (!lost_reads && node == leaf && header->attr_id == ATTR_PORT_INFO &&
+	    (header->attr_mod & UINT8_MAX) == 1) {
+		lost_reads++;
+		swap(&leaf->port[up], &other->port[detour]);
+	}
+	return FAKE_ANSWER;
+}
+
+/* The uplink is moved to a switch where the port of that number is down. No answer could have come
+ * over a link that is down, so the state is not that of leaf-1. */
+static void test_answer_over_a_dead_link(void)
+{
+	begin();
+	fake_link(&other->port[detour == HOSTS + 1 ? HOSTS + 2 : HOSTS + 1], false);
+	CU_ASSERT_TRUE(sm_world_sweep(world, DISCOVER_HEAVY));
+	world->fake->fate = move_uplink;
+	CU_ASSERT_TRUE(sm_world_sweep(world, DISCOVER_HEAVY));
+	CU_ASSERT_EQUAL(lost_reads, 1);
+	CU_ASSERT_EQUAL(believed, 0);
+	CU_ASSERT_EQUAL(sm_world_not_active(world), 0);
+	sm_world_free(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"another switch answers", test_another_switch_answers},
 		{"the check is lost", test_check_is_lost},
 		{"PortStateChange is cleared", test_clears_there},
+		{"an answer over a dead link", test_answer_over_a_dead_link},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -88,16 +88,16 @@ bool sm_search_stranger(struct sm *sm, const char *reason)
 }
 
 /* Each sweep queries all managers. */
-static void managers_noticed(void *ctx, bool astray, const char *reason)
+static void managers_noticed(void *ctx, bool heavy, const char *reason)
 {
 	struct sm *sm = ctx;
 
 	/* A MASTER waits until other MASTERs decide, and only a heavy sweep shows where their ports
-	 * are now. Any host can send such control packets, so heavy sweeps are limited as for
-	 * unknown managers. */
+	 * are now, and what they have written. Any host can send such control packets, so heavy
+	 * sweeps are limited as for unknown managers. */
 	if (peers_role(sm->peers) != SM_MASTER)
 		trigger_heavy(&sm->trigger, reason);
-	else if (!astray || !sm_search_stranger(sm, reason))
+	else if (!heavy || !sm_search_stranger(sm, reason))
 		trigger_light(&sm->trigger, reason);
 }
 

@@ -31,7 +31,7 @@ struct peers {
 	const struct sm_options *options;
 	enum sm_state role;
 	void (*changed)(void *ctx, const char *reason);
-	void (*noticed)(void *ctx, bool astray, const char *reason);
+	void (*noticed)(void *ctx, bool heavy, const char *reason);
 	bool (*ready)(void *ctx); /* NULL: always */
 	void *ctx;
 

@@ -261,7 +261,8 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	    (is_handover_target(info, &own) && !is_handover_target(&before, &own))) {
 		snprintf(reason, sizeof(reason), "%s changed its state",
 			 peer_describe(&poll->peer, text));
-		peers->noticed(peers->ctx, false, reason);
+		/* Its last writes may have come after the last read of this manager. */
+		peers->noticed(peers->ctx, before.state == SM_MASTER, reason);
 	} else if (info->state == SM_MASTER && peers->contested &&
 		   !(poll->answers & (poll->answers - 1))) {
 		tell_master(peers, &poll->peer);
@@ -679,7 +680,7 @@ void peers_stop(struct peers *peers)
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
-			void (*noticed)(void *ctx, bool astray, const char *reason), void *ctx)
+			void (*noticed)(void *ctx, bool heavy, const char *reason), void *ctx)
 {
 	struct peers *peers = mem_zalloc(sizeof(*peers));
 

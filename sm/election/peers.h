@@ -25,13 +25,13 @@ struct peers_handover {
 	void *ctx;
 };
 
-/* Calls changed(ctx, reason) after each change of role, and noticed(ctx, astray, reason) when
- * another manager differs from the last survey, so that a survey should follow soon. astray: its
- * port is not where it was found. Everything is borrowed. */
+/* Calls changed(ctx, reason) after each change of role, and noticed(ctx, heavy, reason) when
+ * another manager differs from the last survey, so that a survey should follow soon. heavy: its
+ * port is not where it was found, or it was MASTER and may have written. Everything is borrowed. */
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
-			void (*noticed)(void *ctx, bool astray, const char *reason), void *ctx);
+			void (*noticed)(void *ctx, bool heavy, const char *reason), void *ctx);
 /* Frees the peers; call peers_stop() first. */
 void peers_free(struct peers *peers);
 /* Calls ready() before a handover is accepted; false answers BUSY, and the other manager repeats

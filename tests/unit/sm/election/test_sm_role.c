@@ -297,6 +297,75 @@ static void test_lower_standby_changes_nothing(void)
 	sm_world_free(world);
 }
 
+/* A manager appears that may have been MASTER out of reach. It may have cleared PortStateChange of
+ * a switch, so all ports are read again. */
+static void test_newcomer(void)
+{
+	struct sm_options options = sm_world_options();
+	struct world *world;
+	struct fake_port *host;
+
+	options.priority = PRIORITY;
+	world = sm_world_new(net_tree2(2, 2, 1, 1), 3, 1, &options);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	add_manager(world, "host-4", PRIORITY - 1, SM_STANDBY); /* on the same switch as ours */
+	fake_link(host_port(world, "host-4"), true);		/* a light sweep reads it */
+	host = host_port(world, "host-6");
+	host->info.port_state = host->peer->info.port_state = PORT_INIT; /* no light sweep does */
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	sm_world_check_up(world);
+	sm_world_free(world);
+}
+
+static bool no_longer_master;
+static unsigned lost, late;
+
+static enum fake_fate lose_sets(void *ctx, struct fake_node *node, const struct mad_header *header)
+{
+	const struct fake_node *host = sm_world_node(ctx, "host-3");
+	bool set =
+		node == host && header->method == METHOD_SET && header->attr_id == ATTR_PORT_INFO;
+
+	lost += set;
+	late += set && no_longer_master;
+	return set || no_longer_master ? FAKE_LOSE_REQUEST : FAKE_ANSWER;
+}
+
+static bool has_lost(const struct world *world)
+{
+	(void)world;
+	return lost;
+}
+
+static uint64_t passed_us;
+
+static bool has_passed(const struct world *world)
+{
+	return loop_now_us(world->loop) >= passed_us;
+}
+
+/* An unanswered Set() is not sent again after the manager is no longer MASTER. */
+static void test_repeats_nothing(void)
+{
+	enum { WAIT_US = 300000 }; /* several attempts */
+	struct world *world = three_hosts(false);
+
+	CU_ASSERT_TRUE(sm_world_up(world));
+	lost = late = 0;
+	no_longer_master = false;
+	world->fake->fate = lose_sets;
+	fake_link(host_port(world, "host-3"), true);
+	trigger_light(&world->sm->trigger, "test");
+	CU_ASSERT_TRUE(sm_world_run(world, has_lost));
+	peers_port_down(world->sm->peers, "test");
+	no_longer_master = true;
+	passed_us = loop_now_us(world->loop) + WAIT_US;
+	CU_ASSERT_TRUE(sm_world_run(world, has_passed));
+	CU_ASSERT_EQUAL(late, 0);
+	sm_world_free(world);
+}
+
 /* Requests from outside */
 
 static void test_answers_in_every_role(void)
@@ -484,6 +553,8 @@ int main(void)
 		{"another master was here", test_another_master_was_here},
 		{"own link bounces", test_own_link_bounces},
 		{"lower standby changes nothing", test_lower_standby_changes_nothing},
+		{"a newcomer", test_newcomer},
+		{"it repeats nothing", test_repeats_nothing},
 		{"answers in every role", test_answers_in_every_role},
 		{"control packets", test_control_packets},
 		{"takes a handover", test_takes_a_handover},

@@ -146,7 +146,9 @@ bool order_comes_back(struct node *node, uint8_t out, lid_t lid)
 {
 	struct port *port = port_onwards(node, out);
 
-	for (unsigned hops = 0; port && is_known_cable(port) && hops <= HOPS_MAX; hops++) {
+	/* Also by cables that may have been moved: it is safer to drop these packets. */
+	for (unsigned hops = 0;
+	     port && port->peer && port_of_switch(port->peer) && hops <= HOPS_MAX; hops++) {
 		struct node *at = port->peer->node;
 
 		if (at == node)

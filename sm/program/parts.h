@@ -270,7 +270,7 @@ bool order_matters(const struct program *program);
 /* Whether an entry drops packets, as LFT_NO_PORT does. */
 bool order_ends(struct node *node, uint8_t out);
 /* Whether packets for lid that leave the switch by this port return to it, according to the known
- * tables of all switches on the route. */
+ * tables of all switches on the route, and to the cables as they were read. */
 bool order_comes_back(struct node *node, uint8_t out, lid_t lid);
 /* Whether the switch may forward above the LinearFDBTop and MulticastFDBTop that were read:
  * another manager has been MASTER since then, and the switch does not answer. */

@@ -497,6 +497,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"failover", 501117, "a manager that started while its switch was cut off for a moment"},
 	{"failover", 700755, "tables of another MASTER with the same sm_lid"},
 	{"failover", 720159, "tables from before another MASTER, written without a read"},
+	{"failover", 67001978,
+	 "a loop of two MASTERs' tables, kept while a switch reported changed links"},
 	{"failover", 45001512, "an sm_lid that the manager and another port held"},
 	{"swaps-tree", 46001007, "a cable whose move no answer had shown, blamed on the manager"},
 	{"swaps-tree", 47001669,

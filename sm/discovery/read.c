@@ -118,8 +118,7 @@ static void take_answer(struct discover *discover, struct port *port,
 		return;
 	}
 	no_answer(discover, port, request, answer);
-	port->discovery.unread |= !gone && (request->attr_id == ATTR_PORT_INFO ||
-					    request->attr_id == ATTR_SWITCH_INFO);
+	port->discovery.unread |= !gone && is_state(request);
 	if (request->attr_id == ATTR_PKEY_TABLE && !gone)
 		no_pkeys(discover, port, answer);
 	if (request->method == METHOD_SET && answer->error != -ECANCELED)
@@ -436,12 +435,15 @@ static void ask_ext_info(struct discover *discover, struct port *port)
 }
 
 /* No answer arrives over a link that is down: the cable was moved, and the port is of another
- * device. A device that reports this in two passes is believed. */
+ * device. A device that reports this in two passes is believed. Answers of the manager's own device
+ * do not pass its link. */
 static bool is_impossible(const struct discover *discover, const struct port *port,
 			  const struct smp_request *request, const struct port_info *info)
 {
+	const struct route_path *path = &request->route.path;
+
 	return info->port_state == PORT_DOWN && port->num && !port->discovery.unread &&
-	       fabric_way_ends(discover->fabric, &request->route.path) == port;
+	       path->hops && fabric_way_ends(discover->fabric, path) == port;
 }
 
 static void got_port_info(struct discover *discover, struct port *port,

@@ -47,6 +47,11 @@ static void begin(struct bed *bed, enum discover_kind kind)
 
 static void end(struct bed *bed)
 {
+	list_for_each (link, &bed->model.fabric->switches) {
+		struct node *node = container_of(link, struct switch_state, link)->node;
+
+		window_target_drop(&node->port[0].agent->target, bed->discover);
+	}
 	discover_free(bed->discover);
 	model_done(&bed->model);
 	net_free(bed->net);

@@ -229,17 +229,22 @@ void circles_after_set(struct circles *circles, const struct device *device, uin
 bool circles_last(struct circles *circles, const struct device **device, lid_t *lid)
 {
 	size_t kept = 0;
+	bool found = false;
 
 	for (size_t i = 0; i < circles->num_excused; i++) {
-		if (in_circle(circles->excused[i].device, circles->excused[i].lid))
-			circles->excused[kept++] = circles->excused[i];
+		const struct excused *excused = &circles->excused[i];
+
+		if (!in_circle(excused->device, excused->lid))
+			continue;
+		if (!found && known_is_reached(circles->known, excused->device)) {
+			*device = excused->device;
+			*lid = excused->lid;
+			found = true;
+		}
+		circles->excused[kept++] = *excused;
 	}
 	circles->num_excused = kept;
-	if (!kept)
-		return false;
-	*device = circles->excused[0].device;
-	*lid = circles->excused[0].lid;
-	return true;
+	return found;
 }
 
 /* The walk ends after some steps, because device may lead to a loop that it is not part of. */

@@ -25,7 +25,7 @@ void circles_free(struct circles *circles);
 void circles_after_set(struct circles *circles, const struct device *device, uint8_t port,
 		       uint16_t attr_id, uint32_t attr_mod, const struct origin *set,
 		       struct circles_found *out);
-/* Whether an excused loop still exists, and which loop. */
+/* Whether an excused loop still exists that a manager can reach, and which loop. */
 bool circles_last(struct circles *circles, const struct device **device, lid_t *lid);
 /* The device lost its tables: drops the state of them. */
 void circles_forget(struct circles *circles, const struct device *device);

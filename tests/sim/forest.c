@@ -410,18 +410,23 @@ void forest_after_set(struct forest *forest, const struct device *device, uint8_
 bool forest_last(struct forest *forest, lid_t *mlid, char *text, size_t size)
 {
 	size_t kept = 0;
+	bool found = false;
 
 	for (size_t i = 0; i < forest->num_excused; i++) {
 		const struct excused *excused = &forest->excused[i];
+		const struct device_port *port = excused->port;
+		char *way = found ? NULL : text;
 
-		if (!excused->port->peer ||
-		    !is_circle(forest, excused->port, excused->mlid, NULL, text, size))
+		if (!port->peer || !is_circle(forest, port, excused->mlid, NULL, way, size))
 			continue;
-		*mlid = excused->mlid;
+		if (!found && known_is_reached(forest->known, port->device)) {
+			*mlid = excused->mlid;
+			found = true;
+		}
 		forest->excused[kept++] = *excused;
 	}
 	forest->num_excused = kept;
-	return kept;
+	return found;
 }
 
 /* Packets */

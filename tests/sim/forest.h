@@ -25,7 +25,7 @@ void forest_free(struct forest *forest);
 void forest_after_set(struct forest *forest, const struct device *device, uint8_t port,
 		      uint16_t attr_id, uint32_t attr_mod, const struct origin *set,
 		      struct forest_found *out);
-/* Whether an excused loop still exists, and which loop. */
+/* Whether an excused loop still exists that a manager can reach, and which loop. */
 bool forest_last(struct forest *forest, lid_t *mlid, char *text, size_t size);
 /* The device lost its tables: drops the state of them. */
 void forest_forget(struct forest *forest, const struct device *device);

@@ -126,35 +126,59 @@ static uint64_t set_key(const uint8_t *mad)
 	return key;
 }
 
-/* A manager that begins to read the fabric, or that finds a link down, forgets devices that no
- * cable reaches then. When they return, their tables count as unread. */
-static void forget_beyond_reach(struct known *known, unsigned manager)
+/* Finds the devices to which a manager has links. found: initialized here, by device. */
+static void find_reached(const struct known *known, unsigned manager, struct map *found)
 {
 	const struct device **reached = mem_array(DEVICES_MAX, sizeof(*reached));
-	struct map found;
-	struct table *table;
-	size_t count = 0, position = 0;
+	size_t count = 0;
 
-	map_init(&found);
-	map_put(&found, (uintptr_t)known->at[manager], known);
+	map_init(found);
+	map_put(found, (uintptr_t)known->at[manager], found);
 	reached[count++] = known->at[manager];
 	for (size_t i = 0; i < count; i++) {
 		for (unsigned n = 1; n <= reached[i]->num_ports; n++) {
 			const struct device_port *port = &reached[i]->port[n];
 
 			if (!port->peer || port->info.port_physical_state != PHYS_LINK_UP ||
-			    map_get(&found, (uintptr_t)port->peer->device) || count == DEVICES_MAX)
+			    map_get(found, (uintptr_t)port->peer->device) || count == DEVICES_MAX)
 				continue;
-			map_put(&found, (uintptr_t)port->peer->device, known);
+			map_put(found, (uintptr_t)port->peer->device, found);
 			reached[count++] = port->peer->device;
 		}
 	}
+	free(reached);
+}
+
+bool known_is_reached(const struct known *known, const struct device *device)
+{
+	bool reached = false;
+
+	for (unsigned i = 0; i < MANAGERS_MAX && !reached; i++) {
+		struct map found;
+
+		if (!known->at[i])
+			continue;
+		find_reached(known, i, &found);
+		reached = map_get(&found, (uintptr_t)device);
+		map_done(&found);
+	}
+	return reached;
+}
+
+/* A manager that begins to read the fabric, or that finds a link down, forgets devices that no
+ * cable reaches then. When they return, their tables count as unread. */
+static void forget_beyond_reach(struct known *known, unsigned manager)
+{
+	struct map found;
+	struct table *table;
+	size_t position = 0;
+
+	find_reached(known, manager, &found);
 	while ((table = map_next(&known->tables, &position))) {
 		if (!map_get(&found, (uintptr_t)table->device))
 			table->us[manager] = 0;
 	}
 	map_done(&found);
-	free(reached);
 }
 
 void known_sends(struct known *known, unsigned manager, const uint8_t *mad, uint64_t now_us)

@@ -45,6 +45,8 @@ bool known_is_misled(const struct known *known, const struct origin *set,
  * began to read the fabric, to become MASTER, or since no cables led to the device. */
 bool known_is_unread(const struct known *known, const struct origin *set,
 		     const struct device *device);
+/* Whether a manager has links to device. Otherwise no manager can repair its tables. */
+bool known_is_reached(const struct known *known, const struct device *device);
 /* Whether the sender of set could not know of another Set(), or that it reached another switch. It
  * must know the answers to its own Sets, and everything it could read. It need not know a Set() of
  * another manager that was applied after it began to read as MASTER. */

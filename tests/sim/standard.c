@@ -510,6 +510,7 @@ const struct known_seed sim_known_seeds[] = {
 	 "a Set() for port 0 of a switch reaches a host, after a cable was moved during the read"},
 	{"swaps-other", 55002631,
 	 "a port state that another switch answered, over a moved cable of a detour"},
+	{"swaps-other", 74001436, "a loop that no manager could reach, because cables were moved"},
 	{"swaps-other", 50001149, "a cable found on a route that a trap had reported as changed"},
 	{"swaps-other", 27000358,
 	 "a HANDOVER from a LID that another MASTER assigned since the last election"},

@@ -245,6 +245,27 @@ bool port_route_beyond(struct fabric *fabric, const struct port *port, unsigned 
 	       detour_reach(fabric, port->node, attempt, &way, out);
 }
 
+/* The port by which a route leaves a node at hop i; NULL: the model has no cable there. */
+static const struct port *way_hop(const struct node *node, const struct route_path *path,
+				  unsigned i)
+{
+	unsigned num = path->port[i];
+
+	return num && num <= node->num_ports && node->port[num].peer ? &node->port[num] : NULL;
+}
+
+const struct port *fabric_way_ends(const struct fabric *fabric, const struct route_path *path)
+{
+	const struct port *at = fabric->sm_port;
+
+	for (unsigned i = 1; at && i <= path->hops; i++) {
+		const struct port *out = way_hop(at->node, path, i);
+
+		at = out ? out->peer : NULL;
+	}
+	return at;
+}
+
 /* Whether the link was down since its cable was verified, or may have been. */
 static bool may_be_moved(const struct port *port)
 {
@@ -261,8 +282,7 @@ bool fabric_way_is_doubtful(const struct fabric *fabric, const struct route_path
 
 	for (unsigned i = 1; at && i <= path->hops; i++) {
 		const struct node *node = at->node;
-		const struct port *out =
-			path->port[i] <= node->num_ports ? &node->port[path->port[i]] : NULL;
+		const struct port *out = way_hop(node, path, i);
 
 		at = out ? out->peer : NULL;
 		if (at && node->sw && at->node->sw && at->node->uplink != out &&

@@ -426,19 +426,6 @@ bool port_route(const struct fabric *fabric, const struct port *port, struct rou
 	return route_climb(fabric, is_switch ? port->node->uplink : port->peer, out);
 }
 
-const struct port *fabric_way_ends(const struct fabric *fabric, const struct route_path *path)
-{
-	const struct port *at = fabric->sm_port;
-
-	for (unsigned i = 1; at && i <= path->hops; i++) {
-		const struct node *node = at->node;
-		unsigned out = path->port[i];
-
-		at = out && out <= node->num_ports ? node->port[out].peer : NULL;
-	}
-	return at;
-}
-
 bool fabric_is_cut_off(const struct fabric *fabric)
 {
 	const struct port *port = fabric->sm_port;

@@ -254,7 +254,6 @@ struct switch_state {
 	bool tops_unread;	  /* another manager may have raised the tops since the read */
 	bool changed;		  /* a port changed in this sweep and must be read again */
 	bool links_changed;	  /* it reported changed links and was not read since */
-	uint64_t changed_pass;	  /* the last discovery pass that read it after such a report */
 	bool pkeys_known;	  /* external ports may have partition.good or known P_Keys */
 	bool links_asked;	  /* program.link_asked of a port may be set */
 	bool failed;		  /* a Set failed since the last sweep began */
@@ -264,6 +263,7 @@ struct switch_state {
 	uint8_t life_wanted, life_held; /* a LifeTimeValue that it did not accept; 0: none */
 	uint32_t failure;		/* last logged reason, as in struct port_program */
 	uint64_t set_in_report;		/* the last report that counts one of its blocks */
+	uint64_t changed_pass; /* the last discovery pass that read it after links_changed */
 };
 
 struct node {

@@ -204,7 +204,7 @@ static void session_overdue(void *arg)
 }
 
 /* A standby that was out of sync is not in sync again at once. */
-static bool may_enter_step(const struct session *session)
+static bool may_be_in_sync(const struct session *session)
 {
 	const struct replica *replica = session->replica;
 
@@ -213,7 +213,7 @@ static bool may_enter_step(const struct session *session)
 	       loop_now_us(replica->loop) >= session->out_until_us;
 }
 
-static void enter_step(struct session *session)
+static void set_in_sync(struct session *session)
 {
 	struct replica *replica = session->replica;
 
@@ -595,8 +595,8 @@ static bool take_ack(struct session *session, const struct frame *frame)
 		session->state = SESSION_FOLLOWING;
 		loop_defer(&session->pump);
 	}
-	if (may_enter_step(session))
-		enter_step(session);
+	if (may_be_in_sync(session))
+		set_in_sync(session);
 	count_kept(session->replica);
 	return true;
 }

@@ -12,8 +12,9 @@
  * have both reported changed links and were not read since. Any of these cables may lead elsewhere
  * now, and another device that answers there would be taken for the target. A route over a cable of
  * which one switch has reported changes is doubtful: discovery confirms its answers. The tree's own
- * cables do not count, because a node is read by the route on which it was found. Loop thread
- * only.
+ * cables do not count, because a node is read by the route on which it was found. But after a read
+ * was lost, discovery confirms the answers over the tree's route, too: the cable may have been
+ * moved during the read. Loop thread only.
  */
 #include <stdlib.h>
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fabric/subject.h"
 #include "include/message_id.h"
@@ -128,6 +129,24 @@ static void take_answer(struct discover *discover, struct port *port,
 		discover->report.want_heavy = true;
 }
 
+static bool is_tree_route(const struct discover *discover, const struct port *port,
+			  const struct route_path *path)
+{
+	struct route_path tree;
+
+	return port_route(discover->fabric, port_agent(port)->port, &tree) &&
+	       tree.hops == path->hops && !memcmp(&tree.port[1], &path->port[1], path->hops);
+}
+
+/* After a lost read the tree's route is doubtful, too: the link may have been down, and lead to
+ * another device now. */
+static bool is_doubtful(const struct discover *discover, const struct port *port,
+			const struct route_path *path)
+{
+	return fabric_way_is_doubtful(discover->fabric, path, port->node) ||
+	       (port_agent(port)->route_lost && is_tree_route(discover, port, path));
+}
+
 /* An answer over a doubtful route, until NodeInfo over the same route has confirmed the device. */
 struct unconfirmed {
 	struct port *port;
@@ -144,15 +163,18 @@ static void confirmed(void *owner, void *subject, const struct smp_request *requ
 	struct agent *agent = port_agent(port);
 	struct node_info info;
 
-	(void)request;
 	discover_returned(discover, agent);
 	attr_decode(&node_info_format, answer->data, &info);
 	if (answer->error || answer->status)
 		held->answer.error = answer->error ? answer->error : -ETIMEDOUT;
-	if (held->answer.error || info.port_guid == port_facts(agent->port)->guid)
+	if (held->answer.error) {
 		take_answer(discover, port, &held->request, &held->answer);
-	else
+	} else if (info.port_guid == port_facts(agent->port)->guid) {
+		agent->route_lost &= !is_tree_route(discover, port, &request->route.path);
+		take_answer(discover, port, &held->request, &held->answer);
+	} else {
 		another_answered(discover, port, &held->request);
+	}
 	free(held);
 	discover_landed(discover);
 }
@@ -188,8 +210,7 @@ static void discover_answered(void *owner, void *subject, const struct smp_reque
 	struct port *port = subject;
 
 	discover_returned(discover, port_agent(port));
-	if (!answer->error &&
-	    fabric_way_is_doubtful(discover->fabric, &request->route.path, port->node))
+	if (!answer->error && is_doubtful(discover, port, &request->route.path))
 		confirm(discover, port, request, answer);
 	else
 		take_answer(discover, port, request, answer);

@@ -94,6 +94,7 @@ void discover_asked_again(void *owner, void *subject, unsigned attempt)
 {
 	struct discover *discover = owner;
 
+	port_agent(subject)->route_lost = true;
 	if (discover_is_partial(discover) && attempt >= PROBE_PATIENCE &&
 	    (attempt >= LOSSY_PATIENCE || loss_is_rare(discover)))
 		fell_mute(discover, port_agent(subject));

@@ -485,6 +485,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "port states of another switch, read over an uplink that was moved during the read"},
 	{"moving-tenants-tree", 54002629,
 	 "a moved cable brought up although its switches had just reported changes"},
+	{"moving-tenants-tree", 73001863,
+	 "port states of another switch, read over an uplink that was down during the read"},
 	{"moving-tenants-other", 112, "a route up a tree whose cable had been moved to a host"},
 	{"failover-standby", 136, "a host that came back, given a LID before it was read"},
 	{"failover-standby", 521, "a target queued twice in one round"},

@@ -628,18 +628,6 @@ static void test_cable_moves(void)
 }
 
 /* Two hosts, or two switches, have changed places between two sweeps. */
-static void swap_cables(struct fake_port *a, struct fake_port *b)
-{
-	struct fake_port *near_a = a->peer, *near_b = b->peer;
-
-	a->peer = near_b;
-	near_b->peer = a;
-	b->peer = near_a;
-	near_a->peer = b;
-	fake_link(a, true);
-	fake_link(b, true);
-}
-
 static void test_cables_are_swapped(void)
 {
 	static const char *const ids[][2] = {{"host-5", "host-7"}, {"host-5", "host-6"}};
@@ -648,7 +636,7 @@ static void test_cables_are_swapped(void)
 		struct world *world = sm_world_new(net_tree2(2, 2, 2, 1), 4, 1, NULL);
 
 		CU_ASSERT_TRUE(sm_world_up(world));
-		swap_cables(host_port(world, ids[i / 2][0]), host_port(world, ids[i / 2][1]));
+		fake_swap(host_port(world, ids[i / 2][0]), host_port(world, ids[i / 2][1]));
 		CU_ASSERT_TRUE(sm_world_sweep(world, i % 2 ? DISCOVER_HEAVY : DISCOVER_LIGHT));
 		CU_ASSERT_EQUAL(discover_anomalies(world->sm->discover)->duplicate_guids, 0);
 		sm_world_check_up(world);

@@ -17,18 +17,6 @@ static struct node *known(const struct fake_node *node)
 	return fabric_find_node(world->sm->fabric, node->info.node_guid);
 }
 
-static void swap(struct fake_port *a, struct fake_port *b)
-{
-	struct fake_port *far_a = a->peer, *far_b = b->peer;
-
-	a->peer = far_b;
-	far_b->peer = a;
-	b->peer = far_a;
-	far_a->peer = b;
-	fake_link(a, true);
-	fake_link(b, true);
-}
-
 /* Loses the first reads of port 1 and of the port to the other spine, so that they are repeated
  * over that spine, and moves the cable there. Also loses so many checks of the identity. */
 static enum fake_fate fate(void *ctx, struct fake_node *node, const struct mad_header *header)
@@ -40,7 +28,7 @@ static enum fake_fate fate(void *ctx, struct fake_node *node, const struct mad_h
 	if (lost_reads < 2 && node == leaf && header->attr_id == ATTR_PORT_INFO &&
 	    header->method == METHOD_GET && (port == 1 || port == detour)) {
 		if (!lost_reads++)
-			swap(&leaf->port[detour], &other->port[detour]);
+			fake_swap(&leaf->port[detour], &other->port[detour]);
 		return FAKE_LOSE_REQUEST;
 	}
 	if (lost_checks && lost_reads == 2 && node == other && header->attr_id == ATTR_NODE_INFO) {
@@ -52,7 +40,10 @@ static enum fake_fate fate(void *ctx, struct fake_node *node, const struct mad_h
 
 static void begin(void)
 {
-	world = sm_world_new(net_tree2(LEAVES, HOSTS, 2, 1), LEAVES + 2, 1, NULL);
+	struct sm_options options = sm_world_options();
+
+	options.smp_attempts = 3;
+	world = sm_world_new(net_tree2(LEAVES, HOSTS, 2, 1), LEAVES + 2, 1, &options);
 	leaf = sm_world_node(world, "leaf-1");
 	leaf->sw.linear_fdb_cap = OUR_CAP;
 	other = sm_world_node(world, "leaf-2");
@@ -108,7 +99,7 @@ static enum fake_fate lose_set(void *ctx, struct fake_node *node, const struct m
 	    header->method != METHOD_SET)
 		return FAKE_ANSWER;
 	lost_reads++;
-	swap(&leaf->port[detour], &other->port[detour]);
+	fake_swap(&leaf->port[detour], &other->port[detour]);
 	return FAKE_LOSE_REQUEST;
 }
 
@@ -148,9 +139,38 @@ static enum fake_fate move_uplink(void *ctx, struct fake_node *node,
 	if (!lost_reads && node == leaf && header->attr_id == ATTR_PORT_INFO &&
 	    (header->attr_mod & UINT8_MAX) == 1) {
 		lost_reads++;
-		swap(&leaf->port[up], &other->port[detour]);
+		fake_swap(&leaf->port[up], &other->port[detour]);
 	}
 	return FAKE_ANSWER;
+}
+
+/* Loses two reads of port 1, and moves the uplink at the second. The third follows the tree
+ * again. */
+static enum fake_fate lose_and_move(void *ctx, struct fake_node *node,
+				    const struct mad_header *header)
+{
+	unsigned up = detour == HOSTS + 1 ? HOSTS + 2 : HOSTS + 1;
+
+	(void)ctx;
+	believed += port_info(&known(leaf)->port[1])->mtu_cap != OUR_MTU;
+	if (lost_reads == 2 || node != leaf || header->attr_id != ATTR_PORT_INFO ||
+	    (header->attr_mod & UINT8_MAX) != 1)
+		return FAKE_ANSWER;
+	if (++lost_reads == 2)
+		fake_swap(&leaf->port[up], &other->port[detour]);
+	return FAKE_LOSE_REQUEST;
+}
+
+/* The uplink is moved while reads over it are lost. The tree's route leads to another switch then,
+ * and its answers do not count. */
+static void test_answer_after_a_loss(void)
+{
+	begin();
+	world->fake->fate = lose_and_move;
+	CU_ASSERT_TRUE(sm_world_sweep(world, DISCOVER_HEAVY));
+	CU_ASSERT_EQUAL(lost_reads, 2);
+	CU_ASSERT_EQUAL(believed, 0);
+	end();
 }
 
 /* The uplink is moved to a switch where the port of that number is down. No answer could have come
@@ -175,6 +195,7 @@ int main(void)
 		{"the check is lost", test_check_is_lost},
 		{"PortStateChange is cleared", test_clears_there},
 		{"an answer over a dead link", test_answer_over_a_dead_link},
+		{"an answer after a loss", test_answer_after_a_loss},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -58,6 +58,22 @@ static void test_refused_once(void)
 	sm_world_free(refusing);
 }
 
+/* Switch s of the ring has an empty table of one block, which is known, and a default port. */
+static struct node *empty_table(const struct model *model, const struct net *net, unsigned s,
+				uint8_t default_port)
+{
+	static const uint16_t nothing[MFT_BLOCK_LIDS];
+	struct node *node = model_port(model, net, HOSTS + s, 0)->node;
+	struct switch_info info = node->facts->sw;
+
+	info.multicast_fdb_cap = MFT_BLOCK_LIDS;
+	info.default_multicast_primary_port = default_port;
+	info.default_multicast_not_primary_port = LFT_NO_PORT;
+	node_set_switch_info(model->fabric, node, &info);
+	mft_learn(node_mft(node), 0, nothing);
+	return node;
+}
+
 /* A cable between two switches waits for a table that may forward by it. After a reset the table is
  * empty, except blocks that were ever set: such a Set() may have arrived after the reset. */
 static void test_unread_tables(void)
@@ -71,7 +87,6 @@ static void test_unread_tables(void)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		static const uint16_t nothing[MFT_BLOCK_LIDS];
 		struct net *net = ring_net();
 		struct program program = {.epoch = 1, .sweep_epoch = 1};
 		struct model model;
@@ -81,14 +96,8 @@ static void test_unread_tables(void)
 		model_fill(&model, net, 0, 1, 0, 1);
 		program.fabric = model.fabric;
 		port = model_port(&model, net, HOSTS, NEXT);
-		for (unsigned s = 0; s < SWITCHES; s++) {
-			struct node *node = model_port(&model, net, HOSTS + s, 0)->node;
-			struct switch_info info = node->facts->sw;
-
-			info.multicast_fdb_cap = MFT_BLOCK_LIDS;
-			node_set_switch_info(model.fabric, node, &info);
-			mft_learn(node_mft(node), 0, nothing);
-		}
+		for (unsigned s = 0; s < SWITCHES; s++)
+			empty_table(&model, net, s, LFT_NO_PORT);
 		if (!rows[i].known)
 			mft_forget(port->node->sw->mft, rows[i].blank);
 		if (rows[i].was_set)
@@ -102,12 +111,50 @@ static void test_unread_tables(void)
 	}
 }
 
+/* Default ports are removed before their cables come up. If a switch keeps them, only those cables
+ * wait that close a loop of default ports. */
+static void test_default_ports(void)
+{
+	static const struct {
+		bool keeps;
+		uint8_t others[2]; /* default ports of sw-1 and sw-2 */
+		bool waits;
+	} rows[] = {
+		{true, {NEXT, NEXT}, true},
+		{true, {NEXT, LFT_NO_PORT}, false},
+		{true, {LFT_NO_PORT, NEXT}, false},
+		{true, {LFT_NO_PORT, LFT_NO_PORT}, false},
+		{false, {LFT_NO_PORT, LFT_NO_PORT}, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct net *net = ring_net();
+		struct program program = {.epoch = 1, .sweep_epoch = 1};
+		struct model model;
+		struct node *node;
+
+		model_init(&model);
+		model_fill(&model, net, 0, 1, 0, 1);
+		program.fabric = model.fabric;
+		node = empty_table(&model, net, 0, NEXT);
+		node->sw->keeps_default_ports = rows[i].keeps;
+		empty_table(&model, net, 1, rows[i].others[0]);
+		empty_table(&model, net, 2, rows[i].others[1]);
+		CU_ASSERT_PTR_EQUAL(mft_cable_blocker(&program, &node->port[NEXT]),
+				    rows[i].waits ? node : NULL);
+		free(program.flood);
+		model_done(&model);
+		net_free(net);
+	}
+}
+
 int main(void)
 {
 	CU_TestInfo tests[] = {
 		{"multicast tables are refused", test_tables_refused},
 		{"a read is refused once", test_refused_once},
 		{"unread tables", test_unread_tables},
+		{"default ports", test_default_ports},
 		CU_TEST_INFO_NULL,
 	};
 

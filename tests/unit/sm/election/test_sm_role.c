@@ -298,7 +298,7 @@ static void test_lower_standby_changes_nothing(void)
 }
 
 /* A manager appears that may have been MASTER out of reach. It may have cleared PortStateChange of
- * a switch, so all ports are read again. */
+ * a switch after it had written a port and a table, so all ports and tables are read again. */
 static void test_newcomer(void)
 {
 	struct sm_options options = sm_world_options();
@@ -312,6 +312,7 @@ static void test_newcomer(void)
 	fake_link(host_port(world, "host-4"), true);		/* a light sweep reads it */
 	host = host_port(world, "host-6");
 	host->info.port_state = host->peer->info.port_state = PORT_INIT; /* no light sweep does */
+	sm_world_node(world, "leaf-1")->lft[host_port(world, "host-4")->info.lid] = LFT_NO_PORT;
 	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(role(world), SM_MASTER);
 	sm_world_check_up(world);

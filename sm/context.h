@@ -157,7 +157,7 @@ struct sm {
 	struct sm_counts counts;
 	const char *sm_lid_why; /* as in the last lid_report */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
-	struct rate search_rate, stranger_rate, unknown_trap_rate;
+	struct rate search_rate, stranger_rate, rival_rate, unknown_trap_rate;
 	struct key_views key_views;
 	struct sm_commands *commands; /* of sm/control; NULL: no commands are registered */
 	void (*report)(void *ctx, int error, bool again, const char *text);

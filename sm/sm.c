@@ -88,17 +88,14 @@ bool sm_search_stranger(struct sm *sm, const char *reason)
 }
 
 /* Each sweep queries all managers. */
-static void managers_noticed(void *ctx, bool heavy, const char *reason)
+static void managers_noticed(void *ctx, const char *reason)
 {
 	struct sm *sm = ctx;
 
-	/* A MASTER waits until other MASTERs decide, and only a heavy sweep shows where their ports
-	 * are now, and what they have written. Any host can send such control packets, so heavy
-	 * sweeps are limited as for unknown managers. */
-	if (peers_role(sm->peers) != SM_MASTER)
-		trigger_heavy(&sm->trigger, reason);
-	else if (!heavy || !sm_search_stranger(sm, reason))
+	if (peers_role(sm->peers) == SM_MASTER)
 		trigger_light(&sm->trigger, reason);
+	else
+		trigger_heavy(&sm->trigger, reason);
 }
 
 /* Between two sweeps: the next sweep tries again. */

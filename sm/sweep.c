@@ -157,49 +157,51 @@ static void tell_contested(struct sm *sm)
 		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
 }
 
-/* A manager out of reach may have been MASTER there. It may have cleared PortStateChange, which
- * leaves no sign in a light sweep. Its last writes may have reached switches after this manager had
- * read them, without another MasterSMLID at any port. */
-static void doubt_newcomer(struct sm *sm)
+/* Another manager may have cleared PortStateChange, which leaves no sign in a light sweep. Its last
+ * writes may have reached devices after this sweep had read them. So another heavy sweep follows.
+ * Any host can claim to be a manager that comes and goes, so such sweeps are limited. Until a
+ * sweep is allowed, the doubt remains. Returns true if all is read again. */
+static bool read_after_rivals(struct sm *sm)
 {
-	if (!peers_met_another(sm->peers))
-		return;
+	if (!peers_may_have_written(sm->peers) ||
+	    !trigger_heavy_paced(&sm->trigger, &sm->rival_rate, loop_now_us(sm->loop),
+				 "another manager may have been MASTER"))
+		return false;
+	peers_writes_are_read(sm->peers);
 	fabric_forget_tables(sm->fabric);
-	if (sm->sweep.now.kind != DISCOVER_HEAVY)
-		trigger_heavy(&sm->trigger, "a new manager may have been MASTER");
+	return true;
 }
 
 static void role_phase(struct sm *sm)
 {
-	if (peers_role(sm->peers) == SM_MASTER && peers_contested(sm->peers)) {
+	struct sweep *sweep = &sm->sweep;
+	bool reads_again;
+
+	if (peers_role(sm->peers) != SM_MASTER) {
+		sweep->contested = false;
+		sweep_end(sm, -EALREADY, "%s: %s", sm_state_name(peers_role(sm->peers)),
+			  sweep_why_not_master(sm));
+		return;
+	}
+	if (!sweep->was_master && another_may_have_read(sm))
+		trigger_heavy(&sm->trigger, "another manager may have been MASTER until now");
+	reads_again = read_after_rivals(sm);
+	if (peers_contested(sm->peers)) {
 		tell_contested(sm);
-		sm->sweep.contested = true;
+		sweep->contested = true;
 		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting for its handover");
 		return;
 	}
-	/* The other manager may also give up or end. This sweep has not seen its last writes,
-	 * and the registrations of hosts with it are not here: the hosts must register again. */
-	if (peers_role(sm->peers) == SM_MASTER && sm->sweep.contested) {
-		sm->sweep.contested = false;
-		fabric_forget_tables(sm->fabric);
+	/* The other manager may also give up or end. The registrations of hosts with it are not
+	 * here: the hosts must register again. */
+	if (reads_again && sweep->contested) {
+		sweep->contested = false;
 		fabric_new_rereg_epoch(sm->fabric);
-		trigger_heavy(&sm->trigger, "the other manager is no longer MASTER");
 		sweep_end(sm, -EAGAIN,
 			  "the other manager is no longer MASTER: reading everything again");
 		return;
 	}
-	sm->sweep.contested = false;
-	if (peers_role(sm->peers) == SM_MASTER) {
-		if (!sm->sweep.was_master && another_may_have_read(sm))
-			trigger_heavy(&sm->trigger,
-				      "another manager may have been MASTER until now");
-		if (sm->sweep.was_master)
-			doubt_newcomer(sm);
-		sweep_advance(sm);
-		return;
-	}
-	sweep_end(sm, -EALREADY, "%s: %s", sm_state_name(peers_role(sm->peers)),
-		  sweep_why_not_master(sm));
+	sweep_advance(sm);
 }
 
 static void log_lids(const struct sm *sm, const struct lid_report *report)
@@ -860,6 +862,7 @@ void sweep_init(struct sm *sm)
 {
 	list_init(&sm->sweep.waiters);
 	sm->links_limit = (struct log_limit){.burst = 24, .interval_us = 1000000};
+	sm->rival_rate = (struct rate){.burst = 4, .interval_us = 30000000};
 	sm->sweep.lids_kept = (struct registry_waiter){.durable = sweep_advance, .ctx = sm};
 	list_init(&sm->sweep.lids_kept.link);
 	loop_deferred_init(&sm->sweep.next_phase, sm->loop, "sweep", start_phase, sm);

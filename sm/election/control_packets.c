@@ -232,11 +232,13 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 				    "claims to be manager 0x%016" PRIx64,
 				    sender->guid);
 		/* Or LIDs have changed since the last survey: another MASTER has written them. */
-		if (rate_allows(&peers->handovers, loop_now_us(peers->loop)))
+		if (rate_allows(&peers->handovers, loop_now_us(peers->loop))) {
+			peers->may_have_written = true;
 			peers->noticed(
-				peers->ctx, true,
+				peers->ctx,
 				from_guid ? "a manager sent the GUID of another port"
 					  : "a manager sent a control packet from an unknown port");
+		}
 		return STATUS_INVALID_VALUE;
 	}
 	if (control_packet_is_late(peers, sender)) {

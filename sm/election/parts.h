@@ -30,8 +30,9 @@ struct peers {
 	struct fabric *fabric;
 	const struct sm_options *options;
 	enum sm_state role;
+	uint64_t role_us; /* since when */
 	void (*changed)(void *ctx, const char *reason);
-	void (*noticed)(void *ctx, bool heavy, const char *reason);
+	void (*noticed)(void *ctx, const char *reason);
 	bool (*ready)(void *ctx); /* NULL: always */
 	void *ctx;
 
@@ -44,13 +45,13 @@ struct peers {
 	loop_fn *done;
 	void *done_arg;
 
-	struct peer master;	/* the polled master in STANDBY; guid 0: none */
-	unsigned waited;	/* polls that found it alive, but no MASTER yet */
-	bool met_another;	/* the last survey found a manager that the survey before did not */
-	bool contested;		/* the last survey found another MASTER, which ranks lower */
-	guid_t handover_target; /* the manager that gets the role; 0: none */
-	int handover_error;	/* of the offer, while the SMInfo of the target is read */
-	uint16_t handover_status;	/* the same */
+	struct peer master;	  /* the polled master in STANDBY; guid 0: none */
+	unsigned waited;	  /* polls that found it alive, but no MASTER yet */
+	bool may_have_written;	  /* as peers_may_have_written() */
+	bool contested;		  /* the last survey found another MASTER, which ranks lower */
+	guid_t handover_target;	  /* the manager that gets the role; 0: none */
+	int handover_error;	  /* of the offer, while the SMInfo of the target is read */
+	uint16_t handover_status; /* the same */
 	struct peers_handover handover; /* choose NULL: no handover is requested */
 	bool giving;			/* the handover was requested by command */
 	bool yields;		/* another manager is MASTER by command, or will be: rank last */

@@ -47,6 +47,8 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 	if (role == SM_MASTER && peers->options->standby_only)
 		return;
 	peers->role = role;
+	peers->role_us = loop_now_us(peers->loop);
+	peers->may_have_written = false;
 	if (role != SM_MASTER)
 		peers->inherited = 0;
 	if (role == SM_DISCOVERING || role == SM_MASTER)
@@ -116,8 +118,18 @@ static struct peer *peers_find(struct peers *peers, guid_t guid)
 	return NULL;
 }
 
+/* Whether two managers were MASTER at the same time: this one and that one. The state of a manager
+ * that was heard before this one became MASTER says nothing about that. */
+static bool was_master_beside(const struct peers *peers, const struct peer *peer)
+{
+	return peers->role == SM_MASTER && peer->info.state == SM_MASTER &&
+	       peer->heard_us >= peers->role_us;
+}
+
 static void hear(struct peers *peers, struct peer *peer, const struct sm_info *info)
 {
+	if (info->state != SM_MASTER && was_master_beside(peers, peer))
+		peers->may_have_written = true;
 	peer->info = *info;
 	peer->info.sm_key = 0;
 	peer->heard_us = loop_now_us(peers->loop);
@@ -131,7 +143,8 @@ static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
 	if (!peer) {
 		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
 		peer = &peers->list[peers->count++];
-		peers->met_another = true;
+		*peer = (struct peer){0};
+		peers->may_have_written |= peers->role == SM_MASTER;
 	}
 	peer->lid = lid;
 	hear(peers, peer, info);
@@ -142,9 +155,12 @@ static void drop_silent(struct peers *peers)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < peers->count; i++)
+	for (size_t i = 0; i < peers->count; i++) {
 		if (peers->list[i].survey == peers->surveys)
 			peers->list[kept++] = peers->list[i];
+		else if (was_master_beside(peers, &peers->list[i]))
+			peers->may_have_written = true;
+	}
 	peers->count = kept;
 }
 
@@ -261,8 +277,7 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	    (is_handover_target(info, &own) && !is_handover_target(&before, &own))) {
 		snprintf(reason, sizeof(reason), "%s changed its state",
 			 peer_describe(&poll->peer, text));
-		/* Its last writes may have come after the last read of this manager. */
-		peers->noticed(peers->ctx, before.state == SM_MASTER, reason);
+		peers->noticed(peers->ctx, reason);
 	} else if (info->state == SM_MASTER && peers->contested &&
 		   !(poll->answers & (poll->answers - 1))) {
 		tell_master(peers, &poll->peer);
@@ -583,7 +598,7 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 	peers->done = done;
 	peers->done_arg = arg;
 	peers->surveys++;
-	peers->met_another = peers->contested = false;
+	peers->contested = false;
 	peers->pending = 1;
 	slices_begin(&peers->asking);
 }
@@ -593,9 +608,14 @@ void peers_ask_first(struct peers *peers, bool (*ready)(void *ctx))
 	peers->ready = ready;
 }
 
-bool peers_met_another(const struct peers *peers)
+bool peers_may_have_written(const struct peers *peers)
 {
-	return peers->met_another;
+	return peers->may_have_written;
+}
+
+void peers_writes_are_read(struct peers *peers)
+{
+	peers->may_have_written = false;
 }
 
 bool peers_contested(const struct peers *peers)
@@ -680,7 +700,7 @@ void peers_stop(struct peers *peers)
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
-			void (*noticed)(void *ctx, bool heavy, const char *reason), void *ctx)
+			void (*noticed)(void *ctx, const char *reason), void *ctx)
 {
 	struct peers *peers = mem_zalloc(sizeof(*peers));
 

@@ -25,13 +25,13 @@ struct peers_handover {
 	void *ctx;
 };
 
-/* Calls changed(ctx, reason) after each change of role, and noticed(ctx, heavy, reason) when
- * another manager differs from the last survey, so that a survey should follow soon. heavy: its
- * port is not where it was found, or it was MASTER and may have written. Everything is borrowed. */
+/* Calls changed(ctx, reason) after each change of role, and noticed(ctx, reason) when another
+ * manager differs from the last survey, so that a survey should follow soon. Everything is
+ * borrowed. */
 struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transport *transport,
 			struct fabric *fabric, const struct sm_options *options,
 			void (*changed)(void *ctx, const char *reason),
-			void (*noticed)(void *ctx, bool heavy, const char *reason), void *ctx);
+			void (*noticed)(void *ctx, const char *reason), void *ctx);
 /* Frees the peers; call peers_stop() first. */
 void peers_free(struct peers *peers);
 /* Calls ready() before a handover is accepted; false answers BUSY, and the other manager repeats
@@ -53,8 +53,12 @@ void peers_show(struct peers *peers);
 /* Whether the last survey found another MASTER that ranks lower and has not handed over yet:
  * until it has, weftd writes nothing. */
 bool peers_contested(const struct peers *peers);
-/* Whether the last survey found a manager that the survey before did not. */
-bool peers_met_another(const struct peers *peers);
+/* Whether another manager may have written to devices since this MASTER has read them all: it is
+ * new, or has stopped being MASTER beside this one, or sends from an unknown place. True until
+ * peers_writes_are_read(), or until the role changes. */
+bool peers_may_have_written(const struct peers *peers);
+/* A heavy sweep that reads everything was requested. */
+void peers_writes_are_read(struct peers *peers);
 /* Queries the SMInfo of each port with IsSM, changes the role if necessary, hands over to a
  * manager that ranks higher, and calls done(arg), deferred. The role may change before that. */
 void peers_survey(struct peers *peers, loop_fn *done, void *arg);

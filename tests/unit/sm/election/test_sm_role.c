@@ -3,6 +3,8 @@
  * The subnet manager among others: election, standby and polling, handover, control packets, and
  * its answers in each role. The other managers are fake agents with an SMInfo.
  */
+#include <limits.h>
+
 #include "tests/unit/fixtures/managers.h"
 
 static size_t sets_sent(const struct world *world)
@@ -346,6 +348,122 @@ static bool has_passed(const struct world *world)
 	return loop_now_us(world->loop) >= passed_us;
 }
 
+/* A world of two leaves, MASTER and quiet. The manager of host-4 is a STANDBY that ranks lower. */
+static struct world *with_standby(void)
+{
+	struct sm_options options = sm_world_options();
+	struct world *world;
+
+	options.priority = PRIORITY;
+	world = sm_world_new(net_tree2(2, 2, 1, 1), 3, 1, &options);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	add_manager(world, "host-4", PRIORITY - 1, SM_STANDBY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL(world->error, 0);
+	return world;
+}
+
+/* Changes a port and a table as another MASTER does that also clears PortStateChange. */
+static void write_as_another_master(const struct world *world)
+{
+	struct fake_port *host = host_port(world, "host-6");
+
+	host->info.port_state = host->peer->info.port_state = PORT_INIT;
+	sm_world_node(world, "leaf-1")->lft[host_port(world, "host-4")->info.lid] = LFT_NO_PORT;
+}
+
+/* The manager of host-4 is MASTER in the first answers of each period. */
+static struct {
+	unsigned answers, master, period;
+	unsigned heavy; /* reads of host-6, which only a heavy sweep reads */
+} rival;
+
+static enum fake_fate rival_answers(void *ctx, struct fake_node *node,
+				    const struct mad_header *header)
+{
+	if (node == sm_world_node(ctx, "host-4") && header->attr_id == ATTR_SM_INFO &&
+	    header->method == METHOD_GET)
+		node->sm.state =
+			rival.answers++ % rival.period < rival.master ? SM_MASTER : SM_STANDBY;
+	rival.heavy += node == sm_world_node(ctx, "host-6") && header->attr_id == ATTR_NODE_INFO;
+	return FAKE_ANSWER;
+}
+
+static bool host_6_was_read(const struct world *world)
+{
+	return rival.heavy && sm_world_is_quiet(world);
+}
+
+/* Another manager is MASTER in one answer only: what it wrote is read. */
+static void test_short_master(void)
+{
+	struct world *world = with_standby();
+
+	write_as_another_master(world);
+	rival.answers = rival.heavy = 0;
+	rival.master = 1;
+	rival.period = UINT_MAX;
+	world->fake->fate = rival_answers;
+	CU_ASSERT_TRUE(sm_world_run(world, host_6_was_read));
+	sm_world_check_up(world);
+	sm_world_free(world);
+}
+
+static bool is_quiet_beside_master(const struct world *world)
+{
+	return rival.answers > 8 && sm_world_is_quiet(world);
+}
+
+/* A MASTER that ranks higher refuses the handover, and ends: what it wrote is read. */
+static void test_master_beside_ends(void)
+{
+	struct world *world = with_standby();
+	struct fake_node *other = sm_world_node(world, "host-4");
+
+	other->sm.priority = PRIORITY + 1;
+	other->sm_control_status = STATUS_INVALID_VALUE;
+	rival.answers = rival.heavy = 0;
+	rival.master = rival.period = 1;
+	world->fake->fate = rival_answers;
+	CU_ASSERT_TRUE(sm_world_run(world, is_quiet_beside_master));
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	write_as_another_master(world);
+	other->has_sm = false;
+	rival.heavy = 0;
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_NOT_EQUAL(rival.heavy, 0);
+	sm_world_check_up(world);
+	sm_world_free(world);
+}
+
+static bool has_alternated(const struct world *world)
+{
+	return rival.answers >= 100 && sm_world_is_quiet(world);
+}
+
+/* A host that alternates between MASTER and STANDBY causes no more heavy sweeps than are allowed.
+ * What it wrote is read when the next one is. */
+static void test_alternating_master(void)
+{
+	enum { ALLOWED = 3 };
+	struct world *world = with_standby();
+
+	world->sm->rival_rate = (struct rate){.burst = ALLOWED};
+	rival.answers = rival.heavy = 0;
+	rival.master = 2;
+	rival.period = 4;
+	world->fake->fate = rival_answers;
+	CU_ASSERT_TRUE(sm_world_run(world, has_alternated));
+	CU_ASSERT_EQUAL(rival.heavy, ALLOWED);
+	rival.master = 0;
+	write_as_another_master(world);
+	world->sm->rival_rate.interval_us = 1;
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT_EQUAL(rival.heavy, ALLOWED + 1);
+	sm_world_check_up(world);
+	sm_world_free(world);
+}
+
 /* An unanswered Set() is not sent again after the manager is no longer MASTER. */
 static void test_repeats_nothing(void)
 {
@@ -468,6 +586,7 @@ static void test_takes_a_handover(void)
 			STATUS_OK);
 	CU_ASSERT_TRUE(sm_world_run(world, is_master));
 	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
+	CU_ASSERT_EQUAL(world->reports, 1); /* no sweep to read what host-2 wrote before it */
 	sm_world_check_up(world);
 	sm_world_free(world);
 }
@@ -555,6 +674,9 @@ int main(void)
 		{"own link bounces", test_own_link_bounces},
 		{"lower standby changes nothing", test_lower_standby_changes_nothing},
 		{"a newcomer", test_newcomer},
+		{"a short master", test_short_master},
+		{"a master beside ours ends", test_master_beside_ends},
+		{"an alternating master", test_alternating_master},
 		{"it repeats nothing", test_repeats_nothing},
 		{"answers in every role", test_answers_in_every_role},
 		{"control packets", test_control_packets},

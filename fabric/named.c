@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/guid.h"
+#include "lib/suggest.h"
 
 const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place)
 {
@@ -32,9 +33,12 @@ struct sought {
 	unsigned lid;
 };
 
+/* Sixteen digits without 0x are a GUID, too, as many tools print it. */
 static struct sought seek(const char *name)
 {
-	bool hex = strncmp(name, "0x", 2) == 0;
+	enum { GUID_DIGITS = 16 };
+	size_t digits = strspn(name, "0123456789abcdefABCDEF");
+	bool hex = strncmp(name, "0x", 2) == 0 || (digits == GUID_DIGITS && !name[digits]);
 	struct sought sought = {.name = name};
 	char *rest;
 	uint64_t number = strtoull(name, &rest, hex ? 16 : 10);
@@ -66,6 +70,24 @@ static bool node_matches(const struct snapshot *snapshot, uint32_t place,
 		   : sought->lid == snapshot->switches[place].lid;
 }
 
+/* Explains that there is no node of this name. */
+static void snapshot_suggest(const struct snapshot *snapshot, const char *name,
+			     char error[SNAP_NAMED_ERROR_SIZE])
+{
+	struct suggest suggest = suggest_for(name);
+
+	for (uint32_t place = 0; place < node_count(snapshot); place++)
+		suggest_try(&suggest, facts_at(snapshot, place)->description);
+	if (suggest.best)
+		snprintf(error, SNAP_NAMED_ERROR_SIZE,
+			 "there is no node \"%.64s\"; did you mean \"%.64s\"?", name, suggest.best);
+	else
+		snprintf(error, SNAP_NAMED_ERROR_SIZE,
+			 "there is no node \"%.64s\": expected a name, a GUID or a LID; weftctl "
+			 "node list shows them",
+			 name);
+}
+
 /* NODE is a name, a GUID or a LID; an adapter with two ports gives its first port. */
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name)
 {
@@ -91,14 +113,11 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 	}
 	if (found > 1) {
 		snprintf(named.error, sizeof(named.error),
-			 "\"%.64s\" means %u nodes (%s%s): give a GUID", name, found, candidates,
-			 found > CANDIDATES_MAX ? ", ..." : "");
+			 "\"%.64s\" could mean %u nodes (%s%s): use a GUID", name, found,
+			 candidates, found > CANDIDATES_MAX ? ", ..." : "");
 		named.place = -1;
 	} else if (!found) {
-		snprintf(named.error, sizeof(named.error),
-			 "no node \"%.64s\": a name, a GUID (0x and 16 digits) or a LID is meant; "
-			 "weftctl node list has them",
-			 name);
+		snapshot_suggest(snapshot, name, named.error);
 	}
 	return named;
 }

@@ -8,19 +8,20 @@
 
 #include "fabric/snapshot.h"
 
-enum { SNAP_CANDIDATES_SIZE = 160 };
+enum { SNAP_CANDIDATES_SIZE = 160, SNAP_NAMED_ERROR_SIZE = SNAP_CANDIDATES_SIZE + 160 };
 
 /* The result for a NODE argument: an index, or -1 and the reason. */
 struct snap_named {
 	int64_t place;
-	char error[SNAP_CANDIDATES_SIZE + 160];
+	char error[SNAP_NAMED_ERROR_SIZE];
 };
 
 /* The number of indexes: switches plus end ports. */
 uint32_t node_count(const struct snapshot *snapshot);
 /* The facts of the node at an index; borrowed. */
 const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place);
-/* Accepts a name, a GUID or a LID; an adapter with two ports gives its first port. */
+/* Accepts a name, a GUID (16 digits, or 0x and digits) or a LID; an adapter with two ports gives
+ * its first port. */
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name);
 
 #endif

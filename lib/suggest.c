@@ -16,16 +16,19 @@ static unsigned min(unsigned a, unsigned b)
 }
 
 /* Row i of the table holds the distances of word's first i characters to each beginning of name;
- * three rows are enough, since a swap looks two rows back. */
-static unsigned distance(const char *word, size_t word_size, const char *name, size_t name_size)
+ * three rows are enough, since a swap looks two rows back. Two rows without a distance below
+ * `below` are the end: the result is then at least `below`. */
+static unsigned distance(const char *word, size_t word_size, const char *name, size_t name_size,
+			 unsigned below)
 {
-	unsigned rows[3][SUGGEST_WORD_MAX + 1];
+	unsigned rows[3][SUGGEST_WORD_MAX + 1], least_before = 0;
 
 	for (size_t j = 0; j <= name_size; j++)
 		rows[0][j] = j;
 	for (size_t i = 1; i <= word_size; i++) {
 		unsigned *row = rows[i % 3];
 		const unsigned *before = rows[(i - 1) % 3], *earlier = rows[(i + 1) % 3];
+		unsigned least = i;
 
 		row[0] = i;
 		for (size_t j = 1; j <= name_size; j++) {
@@ -34,7 +37,11 @@ static unsigned distance(const char *word, size_t word_size, const char *name, s
 			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
 			    word[i - 2] == name[j - 1])
 				row[j] = min(row[j], earlier[j - 2] + 1);
+			least = min(least, row[j]);
 		}
+		if (least >= below && least_before >= below)
+			return below;
+		least_before = least;
 	}
 	return rows[word_size % 3][name_size];
 }
@@ -44,14 +51,29 @@ struct suggest suggest_for(const char *word)
 	return (struct suggest){.word = word, .distance = strlen(word) / 3 + 1};
 }
 
+/* The beginning and the end that both have in common cost nothing. Without them, names of one
+ * pattern are compared in a few steps, so that tens of thousands of node names can be tried. */
 void suggest_try(struct suggest *suggest, const char *name)
 {
-	size_t word_size = strlen(suggest->word), name_size = strlen(name);
+	const char *word = suggest->word, *rest = name;
+	size_t word_size = strlen(word), name_size = strlen(name);
 	unsigned found;
 
-	if (word_size > SUGGEST_WORD_MAX || name_size > SUGGEST_WORD_MAX)
+	if (word_size > SUGGEST_WORD_MAX || name_size > SUGGEST_WORD_MAX ||
+	    (word_size > name_size ? word_size - name_size : name_size - word_size) >=
+		    suggest->distance)
 		return;
-	found = distance(suggest->word, word_size, name, name_size);
+	while (word_size && name_size && *word == *rest) {
+		word++;
+		rest++;
+		word_size--;
+		name_size--;
+	}
+	while (word_size && name_size && word[word_size - 1] == rest[name_size - 1]) {
+		word_size--;
+		name_size--;
+	}
+	found = distance(word, word_size, rest, name_size, suggest->distance);
 	if (found < suggest->distance) {
 		suggest->distance = found;
 		suggest->best = name;

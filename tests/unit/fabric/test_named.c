@@ -49,25 +49,27 @@ static const struct {
 	{"11", 1, NULL},
 	{"0x10", 0, NULL},
 	{"0x0000000000000011", 1, NULL},
+	{"0000000000000300", 5, NULL}, /* without 0x */
+	{"Leaf", -1, "there is no node \"Leaf\"; did you mean \"leaf\"?"},
 	{"h1", 2, NULL}, /* one node with two ports: its first one */
 	{"22", 3, NULL},
 	{"23", 3, NULL}, /* the second LID of a port */
 	{"0x300", 5, NULL},
 	{"twin", -1,
-	 "\"twin\" means 2 nodes (0x0000000000000200, 0x0000000000000300): give a GUID"},
-	{"10", -1, "\"10\" means 2 nodes (0x0000000000000010, 0x0000000000000011): give a GUID"},
+	 "\"twin\" could mean 2 nodes (0x0000000000000200, 0x0000000000000300): use a GUID"},
+	{"10", -1,
+	 "\"10\" could mean 2 nodes (0x0000000000000010, 0x0000000000000011): use a GUID"},
 	{"nobody", -1,
-	 "no node \"nobody\": a name, a GUID (0x and 16 digits) or a LID is meant; "
-	 "weftctl node list has them"},
+	 "there is no node \"nobody\": expected a name, a GUID or a LID; weftctl node list shows "
+	 "them"},
 	{"0x9", -1,
-	 "no node \"0x9\": a name, a GUID (0x and 16 digits) or a LID is meant; "
-	 "weftctl node list has them"},
+	 "there is no node \"0x9\": expected a name, a GUID or a LID; weftctl node list shows "
+	 "them"},
 	{"49152", -1,
-	 "no node \"49152\": a name, a GUID (0x and 16 digits) or a LID is meant; "
-	 "weftctl node list has them"},
+	 "there is no node \"49152\": expected a name, a GUID or a LID; weftctl node list shows "
+	 "them"},
 	{"", -1,
-	 "no node \"\": a name, a GUID (0x and 16 digits) or a LID is meant; "
-	 "weftctl node list has them"},
+	 "there is no node \"\": expected a name, a GUID or a LID; weftctl node list shows them"},
 };
 
 static void test_names(void)

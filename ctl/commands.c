@@ -171,8 +171,9 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "List the multicast groups.",
 	 .details =
 		 "A permanent group stays when its last member leaves. If the manager is not "
-		 "MASTER, the lists of registrations begin with a line that says so, because the "
-		 "registrations may be old. With `--json` this line goes to standard error."},
+		 "MASTER, `multicast list`, `multicast show`, `service list`, `inform list` and "
+		 "`alias list` begin with a line that says so, because their contents may be old. "
+		 "With `--json` this line goes to standard error."},
 	{.words = "multicast show",
 	 .arguments = {{.member = "mgid",
 			.label = "MGID",
@@ -375,9 +376,9 @@ const struct ctl_command ctl_commands[] = {
 	 .details =
 		 "All to all: every host sends to every other host. The figures are the number of "
 		 "paths over the link with the highest load, and the mean number of paths over a "
-		 "link, for all links and by level. For the congestion risk of a link, count the "
-		 "hosts that send over the link, and the hosts that receive over it: the risk is "
-		 "the lower number. The figure is the highest risk of all links.\nShifts: each "
+		 "link, for all links and by level. The congestion risk of a link is the number "
+		 "of hosts that send over the link, or the number of hosts that receive over it, "
+		 "whichever is lower. The answer has the highest risk of all links.\nShifts: each "
 		 "host sends to the host that is a fixed number of places further on. The command "
 		 "tries up to 512 such numbers. Random: 100 random permutations, in which each "
 		 "host sends to one host and receives from one host. For each shift and each "
@@ -579,7 +580,8 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_ordered,
 	 .summary = "Make a standby NOTACTIVE: it does not take over, even if the MASTER fails.",
 	 .details = "The state lasts until `ha enable` or a restart of that manager. The manager "
-		    "continues to follow. Only the MASTER accepts `ha disable`, `ha enable` and "
+		    "still copies the registrations of the MASTER. Only the MASTER accepts `ha "
+		    "disable`, `ha enable` and "
 		    "`ha discover`. These commands send a control packet to another manager and "
 		    "show the state of that manager. GUID is the port GUID of that manager, which "
 		    "Peers in `status` shows."},
@@ -590,7 +592,8 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "ha discover",
 	 .arguments = {{.member = "guid", .label = "GUID"}},
 	 .print = print_ordered,
-	 .summary = "Make a standby forget its master and look for managers again."},
+	 .summary = "Return a standby to the state DISCOVERING.",
+	 .details = "The standby looks for managers and starts the election again."},
 
 	{.words = "save",
 	 .section = "Save, restore and import",

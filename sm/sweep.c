@@ -152,8 +152,8 @@ static void tell_contested(struct sm *sm)
 	log_about(LOG_WARNING, &subject,
 		  "manager 0x%016" PRIx64
 		  " at LID %u (priority %u) is MASTER, ranks lower, and has not handed over for %u "
-		  "s: weftd programs nothing until it does (stop that manager, or remove it from "
-		  "allowed_sm_guids)",
+		  "s: weftd programs nothing until it does (stop that manager, or set "
+		  "allowed_sm_guids to a list without it)",
 		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
 }
 

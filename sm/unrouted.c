@@ -39,7 +39,8 @@ static bool refuses(const struct fabric *fabric, const struct node *node, char w
 	if (trouble->refused_status)
 		snprintf(why, WHY_SIZE,
 			 "it refused Set(%s) with status 0x%04x: routes avoid it where they can, "
-			 "and its hosts keep its present table (reboot it, or check its firmware)",
+			 "and its hosts are reached by its present table (reboot it, or check its "
+			 "firmware)",
 			 attribute, trouble->refused_status);
 	else
 		snprintf(why, WHY_SIZE,
@@ -57,7 +58,7 @@ static bool unrouted_is_silent(const struct fabric *fabric, const struct node *n
 		return false;
 	snprintf(why, WHY_SIZE,
 		 "its agent has not responded for a minute, but its links are up: routes avoid it "
-		 "where they can, and its hosts keep its present table (reboot it)");
+		 "where they can, and its hosts are reached by its present table (reboot it)");
 	return true;
 }
 

@@ -234,9 +234,11 @@ const struct conf_row conf_rows[] = {
 		 "keys, insert the new secret as the first line: the first line counts, and weftd "
 		 "tries the others on ports that still have an earlier key. Empty: no file."},
 	{NUMBER("m_key_protection_level", sm.m_key_protection_level, 0, 3, "2"),
-	 .summary = "M_KeyProtectBits in PortInfo: access to a port without its M_Key.",
-	 .details = "0: a requester can read the port, and the key. 1: it can read the port, but "
-		    "not the key. 2 and 3: it can read nothing."},
+	 .summary =
+		 "M_KeyProtectBits in PortInfo: attributes that a requester without the M_Key can "
+		 "read.",
+	 .details = "0: all attributes, also the key. 1: all attributes, but not the key. 2 and 3: "
+		    "nothing."},
 	{NUMBER("m_key_lease_period", sm.m_key_lease_s, 0, 65535, "0"), .unit = "s",
 	 .summary = "M_KeyLeasePeriod in PortInfo: time after which a port that received a wrong "
 		    "M_Key shows its key to requesters.",
@@ -246,9 +248,9 @@ const struct conf_row conf_rows[] = {
 	 .section = "Files of routing engines, with OpenSM's names and formats",
 	 .summary = "For ftree and updn: node GUIDs of the switches at the top of the tree, one "
 		    "per line.",
-	 .details = "These engines count levels from the roots. Use the file if weftd finds other "
-		    "roots than you want. Empty: no file. This applies to all options of this "
-		    "section."},
+	 .details = "With this file, both engines count levels from these switches. Use the file "
+		    "if weftd finds other roots than you want. Empty: no file. This applies to all "
+		    "options of this section."},
 	{TEXT("cn_guid_file", route_files.compute, 0, "\"\""),
 	 .summary = "For ftree, updn and dnup: port or node GUIDs of compute nodes, one per line.",
 	 .details = "These engines balance the compute nodes among themselves, and the other hosts "
@@ -271,8 +273,8 @@ const struct conf_row conf_rows[] = {
 		    "Each line has a switch's node GUID and ports in this order.",
 	 .details = "Ports that are not in the file come last."},
 	{TEXT("port_prof_ignore_file", route_files.ignored, 0, "\"\""),
-	 .summary = "For ftree, updn and dnup: ports that are balanced separately from all others. "
-		    "Each line has a node GUID and a port.",
+	 .summary = "For ftree, updn and dnup: ports of hosts whose routes are balanced separately "
+		    "from the routes to all other hosts. Each line has a node GUID and a port.",
 	 .details = "The GUID and the port are those of a host, or those of a switch port that "
 		    "leads to a host."},
 	{TEXT("lfts_file", route_files.tables, 0, "\"\""),
@@ -310,7 +312,8 @@ const struct conf_row conf_rows[] = {
 		    "GUID or a range of alias GUIDs. These aliases are granted: they can be "
 		    "members of partitions. `weftctl alias set`, and requests with an `sa_key` "
 		    "other than the default, grant aliases too. An alias without a grant gets no "
-		    "P_Key, and only full members of the default partition may register it."},
+		    "P_Key. A limited member of the default partition can register such an alias "
+		    "only if it requests GUID 0, so that weftd selects the GUID."},
 	{HEX("sa_key", sa.sa_key, 0, UINT64_MAX, "0x1"), .secret = true,
 	 .section = "Subnet administrator (SA)",
 	 .summary = "SA_Key: requests with this key are trusted.",
@@ -335,12 +338,13 @@ const struct conf_row conf_rows[] = {
 		    "limit if your virtual functions need more."},
 	{NUMBER("groups_per_port", sa.groups_per_port, 1, 16383, "512"), .agree = AGREE_SHOULD,
 	 .summary = "Limit for the multicast groups that a port has created.",
-	 .details = "A group counts while it has one of these members: its creator, or a port that "
-		    "the creator joined to the group. The SA refuses more, so that a single host "
-		    "cannot take all multicast LIDs. A port gets more than a quarter of the limit "
-		    "only while more than half of the multicast LIDs are free. IPoIB creates about "
-		    "ten groups in each partition and a group for each IPv6 address. Virtual "
-		    "functions that share the LID of a port count as this port."},
+	 .details =
+		 "A group counts while one of its members is its creator, or a port for which the "
+		 "creator requested the join (a proxy join). The SA refuses more, so that a single "
+		 "host cannot take all multicast LIDs. A port gets more than a quarter of the "
+		 "limit only while more than half of the multicast LIDs are free. IPoIB creates "
+		 "about ten groups in each partition and a group for each IPv6 address. Virtual "
+		 "functions that share the LID of a port count as this port."},
 	{NUMBER("ipv6_snm_mlids", sa.ipv6_snm_mlids, 0, 16383, "1024"), .unit = "MLIDs",
 	 .agree = AGREE_SHOULD,
 	 .summary = "Number of multicast LIDs that the IPv6 solicited-node multicast groups of a "
@@ -350,9 +354,9 @@ const struct conf_row conf_rows[] = {
 		    "that it has not joined. 0: each group gets its own MLID."},
 	{NUMBER("sa_request_rate", sa.request_rate, 0, 10000000, "10000"),
 	 .unit = "requests per second",
-	 .summary = "Rate up to which the SA answers requests of a port, from all its LIDs "
-		    "together, without delay.",
-	 .details = "Requests beyond it wait until the requests of other ports are answered. 0: no "
+	 .summary = "Requests per second that the SA answers without delay for a port. All LIDs of "
+		    "the port count together.",
+	 .details = "Further requests wait until the requests of other ports are answered. 0: no "
 		    "limit."},
 	{BOOL("sa_busy_reply", sa.busy_reply, "false"),
 	 .summary = "Whether the SA answers with status BUSY while too many requests wait.",
@@ -369,9 +373,10 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("max_path_rate", sa.max_rate_enum, 2, 63, "63"), .was = "max_rate_enum",
 	 .agree = AGREE_SHOULD, .summary = "Largest encoding of Rate in path records.",
 	 .details =
-		 "A faster path is reported with the next slower rate. Lower the value for clients "
-		 "that do not know the higher encodings. Clients before FDR know encodings up to "
-		 "10 (rates up to 120 Gb/s). Clients of FDR and EDR know encodings up to 18."},
+		 "If the encoding of a path is larger, weftd reports the next slower rate whose "
+		 "encoding is not larger. Lower the value for clients that do not know the higher "
+		 "encodings. Clients before FDR know encodings up to 10 (rates up to 120 Gb/s). "
+		 "Clients of FDR and EDR know encodings up to 18."},
 	{TEXT("prefix_routes_file", route_files.prefixes, 0, "\"\""),
 	 .summary =
 		 "File with the routers to other subnets, for path records. Each line has a subnet "
@@ -389,7 +394,7 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("smp_per_adapter", sm.smp_per_adapter, 1, 32, "1"), .unit = "SMPs",
 	 .summary = "Largest number of SMPs under way to an adapter port."},
 	{NUMBER("smp_timeout", sm.smp_timeout_ms, 10, 10000, "200"), .unit = "ms",
-	 .summary = "Time-out of the last attempt to send an SMP, which is the longest.",
+	 .summary = "Longest time-out of an SMP, that of the last attempt.",
 	 .details = "Until weftd has measured the response time, the first attempt waits an eighth "
 		    "of `smp_timeout`. Raise the value if slow agents time out."},
 	{NUMBER("smp_timeout_min", sm.smp_timeout_min_ms, 1, 10000, "8"), .unit = "ms",

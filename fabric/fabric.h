@@ -37,13 +37,15 @@ struct agent {
 	struct fabric *fabric;
 	struct port *port;
 	struct m_key_have m_key;
-	struct list todo;      /* ports to process: sm/program/program.c */
-	uint64_t trap_tid;     /* TID of its last trap; 0: none, or the agent sends no TIDs */
-	struct rate trap_rate; /* limit on its forwarded traps and events: sm/traps.c */
-	int32_t index;	       /* during a freeze: adapter port in the snapshot, or -1 */
-	struct list mute;      /* link in discovery's list of agents that do not delay the pass */
-	size_t asked;	       /* unanswered reads of this pass */
-	bool route_lost;       /* since a lost read, no NodeInfo over the tree's route has come */
+	struct list todo;	/* ports to process: sm/program/program.c */
+	uint64_t trap_tid;	/* TID of its last trap; 0: none, or the agent sends no TIDs */
+	struct rate trap_rate;	/* limit on its forwarded traps and events: sm/traps.c */
+	struct rate epoch_rate; /* limit on verifications that its traps cause: sm/traps.c */
+	bool sm_is_mute;	/* its manager did not answer the last survey that queried it */
+	int32_t index;		/* during a freeze: adapter port in the snapshot, or -1 */
+	struct list mute;	/* link in discovery's list of agents that do not delay the pass */
+	size_t asked;		/* unanswered reads of this pass */
+	bool route_lost;	/* since a lost read, no NodeInfo over the tree's route has come */
 };
 
 /* A Set(PortInfo) that the device answered with other values. It is not repeated until wanted or

@@ -36,4 +36,17 @@ static inline bool rate_allows(struct rate *rate, uint64_t now_us)
 	return true;
 }
 
+/* The time from now_us until the next action is allowed, in microseconds; UINT64_MAX: never. Takes
+ * nothing. */
+static inline uint64_t rate_wait_us(const struct rate *rate, uint64_t now_us)
+{
+	struct rate trial = *rate;
+	uint64_t earned_us;
+
+	if (rate_allows(&trial, now_us))
+		return 0;
+	earned_us = trial.last_us + trial.interval_us;
+	return trial.interval_us ? earned_us - now_us : UINT64_MAX;
+}
+
 #endif

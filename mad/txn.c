@@ -27,8 +27,10 @@ enum {
 	WATCHDOG_MARGIN_MS = 50, /* after the kernel's time-out */
 	TID_OFFSET = 8,
 	CLASSES = 256,
-	/* Limit of rows, because remote nodes can send any class, method and attribute. */
+	/* Limits of rows. Remote nodes can send any class, method and attribute, so half of the
+	 * rows are for MADs that are sent from here. */
 	COUNTS_MAX = 256,
+	COUNTS_RECEIVED = COUNTS_MAX / 2,
 };
 
 struct txn {
@@ -73,14 +75,14 @@ struct txn_table {
 };
 
 static size_t txn_count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t method,
-			    uint16_t attr_id)
+			    uint16_t attr_id, size_t most)
 {
 	uint64_t key = (uint64_t)mgmt_class << 32 | (uint64_t)method << 16 | attr_id;
 	size_t place = (size_t)(uintptr_t)map_get(&table->count_index, key);
 
 	if (place)
 		return place - 1;
-	if (table->num_counts == COUNTS_MAX)
+	if (table->num_counts >= most)
 		return COUNTS_MAX - 1;
 	if (table->num_counts < COUNTS_MAX - 1)
 		table->counts[table->num_counts] = (struct txn_count){
@@ -197,7 +199,8 @@ void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad,
 	txn->done = done;
 	txn->arg = arg;
 	txn->sent_us = loop_now_us(table->loop);
-	txn->count = txn_count_row(table, header.mgmt_class, header.method, header.attr_id);
+	txn->count =
+		txn_count_row(table, header.mgmt_class, header.method, header.attr_id, COUNTS_MAX);
 	txn_show_mad(table, true, to, mad, size);
 	error = transport_send(table->transport, to, mad, size, timeout_ms);
 	if (error) {
@@ -230,7 +233,8 @@ static int count_sent(struct txn_table *table, const struct mad_header *header, 
 		return error;
 	}
 	table->stats.sent++;
-	table->counts[txn_count_row(table, header->mgmt_class, header->method, header->attr_id)]
+	table->counts[txn_count_row(table, header->mgmt_class, header->method, header->attr_id,
+				    COUNTS_MAX)]
 		.sent++;
 	return 0;
 }
@@ -319,7 +323,8 @@ static void txn_received(void *ctx, const struct mad_addr *from, const uint8_t *
 		received_answer(table, &header, mad, size);
 		return;
 	}
-	table->counts[txn_count_row(table, header.mgmt_class, header.method, header.attr_id)]
+	table->counts[txn_count_row(table, header.mgmt_class, header.method, header.attr_id,
+				    COUNTS_RECEIVED)]
 		.received++;
 	fn = table->handlers[header.mgmt_class].fn;
 	if (!fn) {

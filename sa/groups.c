@@ -26,6 +26,7 @@
 
 enum {
 	DROPPED_IN_TURN = 256,
+	HEIRS_TRIED = 64,
 	MLIDS = LID_MULTICAST_MAX - LID_MULTICAST_MIN + 1,
 };
 
@@ -233,15 +234,23 @@ static void find_remains(struct groups *groups)
 }
 
 /* True if the group has ended. */
+static void end_group(struct groups *groups, const struct group_entry *group)
+{
+	uint8_t mgid[GID_SIZE];
+
+	memcpy(mgid, group->mgid, sizeof(mgid)); /* the record is freed */
+	registry_drop(groups->registry, REGISTRY_GROUP, group);
+	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
+		drop_later(groups, mgid);
+}
+
 static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	const struct group_entry *group = groups_find(groups, mgid);
 
 	if (!group || group->permanent || counts_of(groups->counts, COUNT_FULL_MEMBERS, mgid))
 		return !group;
-	registry_drop(groups->registry, REGISTRY_GROUP, group);
-	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
-		drop_later(groups, mgid);
+	end_group(groups, group);
 	return true;
 }
 
@@ -382,18 +391,53 @@ void groups_configure(struct groups *groups, const struct group_entry *list, siz
 	begin_again(groups);
 }
 
-/* A group does not count for a port that has left it. */
-static void end_ownership(struct groups *groups, const struct member_entry *gone)
+static bool may_own_more(struct groups *groups, const uint8_t mgid[GID_SIZE], guid_t owner)
+{
+	uint32_t made = counts_of(groups->counts, COUNT_GROUPS_MADE, &owner);
+	uint32_t most = groups->options.groups_per_port;
+
+	if (made >= most)
+		return false;
+	/* As for a new group: beyond its share only while more than half of the MLIDs are free. */
+	return made * GROUPS_OWN_SHARE < most ||
+	       mlids_choose(counts_mlids(groups->counts), mgid, LID_NONE, groups->mlid_max,
+			    mlids_kept(groups, GROUP_BEYOND_SHARE)) != LID_NONE;
+}
+
+/* The port for which a group counts after its owner has left it; 0: none. *all: no member was left
+ * out. */
+static guid_t find_heir(struct groups *groups, const uint8_t mgid[GID_SIZE], bool *all)
+{
+	struct member_entry key;
+	const struct member_entry *member;
+	unsigned tried = 0;
+
+	memcpy(key.mgid, mgid, GID_SIZE);
+	for (member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
+	     member && tried++ < HEIRS_TRIED;
+	     member = registry_next(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, member))
+		if (member->owner && may_own_more(groups, mgid, member->owner))
+			return member->owner;
+	*all = !member;
+	return 0;
+}
+
+/* A group does not count for a port that has left it. may_end: it may end without an owner. */
+static void end_ownership(struct groups *groups, const struct member_entry *gone, bool may_end)
 {
 	const struct group_entry *group = groups_find(groups, gone->mgid);
 	struct group_entry left;
+	bool all = false;
 
 	if (!group || !group->owner || group->owner != gone->owner ||
 	    registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_OWNER, gone))
 		return;
 	left = *group;
-	left.owner = 0;
-	registry_put(groups->registry, REGISTRY_GROUP, &left);
+	left.owner = find_heir(groups, gone->mgid, &all);
+	if (!left.owner && all && may_end && !group->permanent)
+		end_group(groups, group);
+	else
+		registry_put(groups->registry, REGISTRY_GROUP, &left);
 }
 
 void groups_join(struct groups *groups, const struct group_entry *group,
@@ -404,7 +448,7 @@ void groups_join(struct groups *groups, const struct group_entry *group,
 
 	registry_put(groups->registry, REGISTRY_GROUP, group);
 	registry_put(groups->registry, REGISTRY_MEMBER, member);
-	end_ownership(groups, &before);
+	end_ownership(groups, &before, false);
 }
 
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state)
@@ -419,7 +463,7 @@ uint8_t groups_leave(struct groups *groups, const struct member_entry *member, u
 		registry_drop(groups->registry, REGISTRY_MEMBER, &left);
 	if (kept_it && !(left.join_state & JOIN_KEEPS_GROUP) && end_unless_kept(groups, left.mgid))
 		return 0;
-	end_ownership(groups, &left);
+	end_ownership(groups, &left, true);
 	return left.join_state;
 }
 

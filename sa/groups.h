@@ -60,9 +60,13 @@ const struct group_entry *groups_find(const struct groups *groups, const uint8_t
 const struct member_entry *groups_member(const struct groups *groups, const uint8_t mgid[GID_SIZE],
 					 uint64_t prefix, guid_t port_guid);
 
+/* A port gets this part of groups_per_port even if MLIDs are scarce. */
+enum { GROUPS_OWN_SHARE = 4 };
+
 /* Stores the member, and the group, which may be new or unchanged. A group counts for the port
  * that made it as long as that port has registered a membership in it, its own or that of
- * another port. */
+ * another port. Then it counts for another port that has, and may make one more group. Without
+ * such a port the group ends: two ports together cannot keep more groups than their limits. */
 void groups_join(struct groups *groups, const struct group_entry *group,
 		 const struct member_entry *member);
 /* Removes these bits from the member's JoinState. A member without any bit is dropped. A group

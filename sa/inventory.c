@@ -74,7 +74,7 @@ static void offer_port_info(struct sa_request *request, const struct endport *po
 			  COMPONENT(PORT_INFO_RECORD_CAPABILITY_MASK2));
 	}
 	record.info = *info;
-	if (request->trust < REQUESTER_TRUSTED)
+	if (request->trust < REQUESTER_ADMINISTRATOR) /* the default SA_Key is public */
 		record.info.m_key = 0;
 	request_offer(request, mask, &record);
 }

@@ -32,7 +32,6 @@ enum {
 	SIGNATURE_SA = 0xA01B,
 	HOP_LIMIT_MAX = 0xFF,
 	RATE_10_GBPS = 3,
-	OWN_SHARE = 4, /* part of groups_per_port that a port gets even if MLIDs are scarce */
 };
 
 #define JOIN_COMPONENTS                                              \
@@ -443,7 +442,7 @@ static uint16_t admit_group(struct sa_request *request, struct group_entry *grou
 {
 	const struct mc_member_record *wanted = request->wanted;
 	uint32_t made = counts_of(request->counts, COUNT_GROUPS_MADE, &request->requester.guid);
-	bool beyond_share = made * OWN_SHARE >= request->options->groups_per_port;
+	bool beyond_share = made * GROUPS_OWN_SHARE >= request->options->groups_per_port;
 
 	if (made >= request->options->groups_per_port)
 		return refuse_beyond(request, SA_LIMIT_GROUPS,

@@ -72,14 +72,15 @@ struct key_views {
 
 struct sweep {
 	bool running;
-	bool rerouted;			/* this one computed routes */
-	bool was_master;		/* when it began */
-	bool contested;			/* the last sweep found another MASTER */
-	bool contested_told;		/* since it is so */
-	struct trigger current;		/* the requests for this sweep */
+	bool rerouted;		/* this one computed routes */
+	bool was_master;	/* when it began */
+	bool found_master;	/* another MASTER, since hosts were notified the last time */
+	bool contested_told;	/* since contested_us */
+	struct trigger current; /* the requests for this sweep */
 	char no_routes[ROUTE_WHY_SIZE]; /* the reasons of all engines; empty: routes found */
 	unsigned phase;
-	uint64_t began_us, phase_began_us, contested_us;
+	uint64_t began_us, phase_began_us;
+	uint64_t contested_us; /* when sweeps began to find another MASTER; 0: the last did not */
 	uint64_t smps_before, sets_before, lft_sets_before, retries_before;
 	uint64_t topology_before, facts_before;
 	struct sweep_record now, last;
@@ -157,7 +158,8 @@ struct sm {
 	struct sm_counts counts;
 	const char *sm_lid_why; /* as in the last lid_report */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
-	struct rate search_rate, stranger_rate, rival_rate, unknown_trap_rate;
+	struct rate search_rate, stranger_rate, unknown_trap_rate, epoch_rate;
+	struct rate peer_rate[PEERS_HAVE_WRITTEN + 1]; /* of heavy sweeps, by the doubt */
 	struct key_views key_views;
 	struct sm_commands *commands; /* of sm/control; NULL: no commands are registered */
 	void (*report)(void *ctx, int error, bool again, const char *text);

@@ -95,7 +95,9 @@ static void get_sm_info(struct sm *sm, const struct smp_rx_request *request)
 	answer_sm_info(sm, request, STATUS_OK);
 }
 
-/* The port that sent a request, according to the model; 0: unknown. */
+/* The port that sent a request, according to the model; 0: unknown. The sender writes the return
+ * path of a directed request. So a source LID that the network has checked must be that of the same
+ * port. */
 static guid_t smp_sender(struct sm *sm, const struct smp_rx_request *request)
 {
 	const struct port *port;
@@ -106,7 +108,11 @@ static guid_t smp_sender(struct sm *sm, const struct smp_rx_request *request)
 			return 0;
 		way_back(request, &back);
 		port = fabric_way_ends(sm->fabric, &back);
-		return port && port_agent(port) ? port_facts(port_agent(port)->port)->guid : 0;
+		if (!port || !port_agent(port) ||
+		    (request->from->lid != LID_NONE && request->from->lid != LID_PERMISSIVE &&
+		     sender_by_lid(sm, request->from->lid) != port_agent(port)->port))
+			return 0;
+		return port_facts(port_agent(port)->port)->guid;
 	}
 	port = sender_by_lid(sm, request->from->lid);
 	return port ? port_facts(port)->guid : 0;

@@ -22,6 +22,8 @@
 #include "sm/discovery/links.h"
 #include "sm/unrouted.h"
 
+enum { PEER_RATE_S = 30 }; /* between heavy sweeps because of another manager, after a burst */
+
 static void sweep_advance(void *arg);
 static void timer_expired(void *arg);
 static void sweep_end(struct sm *sm, int error, const char *format, ...)
@@ -141,7 +143,7 @@ static void tell_contested(struct sm *sm)
 	const struct peer *other = peers_master(sm->peers);
 	struct log_subject subject = {.message_id = MESSAGE_TWO_MASTERS};
 
-	if (!sweep->contested) {
+	if (!sweep->contested_us) {
 		sweep->contested_us = now_us;
 		sweep->contested_told = false;
 	}
@@ -159,49 +161,62 @@ static void tell_contested(struct sm *sm)
 
 /* Another manager may have cleared PortStateChange, which leaves no sign in a light sweep. Its last
  * writes may have reached devices after this sweep had read them. So another heavy sweep follows.
- * Any host can claim to be a manager that comes and goes, so such sweeps are limited. Until a
- * sweep is allowed, the doubt remains. Returns true if all is read again. */
-static bool read_after_rivals(struct sm *sm)
+ * Any host can claim to be a manager that comes and goes, so such sweeps are limited, and the doubt
+ * remains until the next is allowed. Returns true if everything is read again. */
+static bool read_after_peers(struct sm *sm)
 {
-	if (!peers_may_have_written(sm->peers) ||
-	    !trigger_heavy_paced(&sm->trigger, &sm->rival_rate, loop_now_us(sm->loop),
-				 "another manager may have been MASTER"))
+	if (!trigger_heavy_paced(&sm->trigger, &sm->peer_rate[peers_doubt(sm->peers)],
+				 loop_now_us(sm->loop), "another manager may have been MASTER"))
 		return false;
-	peers_writes_are_read(sm->peers);
+	peers_settle_doubt(sm->peers);
 	fabric_forget_tables(sm->fabric);
 	return true;
+}
+
+/* Another manager was MASTER beside this one. Nothing is written before everything was read again.
+ * If hosts registered with that manager, its records are not here: the hosts register again. */
+static void role_after_contest(struct sm *sm)
+{
+	if (!read_after_peers(sm)) {
+		sweep_end(
+			sm, -EALREADY,
+			"another manager was MASTER several times: weftd programs nothing until it "
+			"reads everything again, within %u s (set allowed_sm_guids)",
+			PEER_RATE_S);
+		return;
+	}
+	if (sm->sweep.found_master)
+		fabric_new_rereg_epoch(sm->fabric);
+	sm->sweep.found_master = false;
+	sweep_end(sm, -EAGAIN, "another manager is no longer MASTER: reading everything again");
 }
 
 static void role_phase(struct sm *sm)
 {
 	struct sweep *sweep = &sm->sweep;
-	bool reads_again;
 
 	if (peers_role(sm->peers) != SM_MASTER) {
-		sweep->contested = false;
+		sweep->found_master = false;
+		sweep->contested_us = 0;
 		sweep_end(sm, -EALREADY, "%s: %s", sm_state_name(peers_role(sm->peers)),
 			  sweep_why_not_master(sm));
 		return;
 	}
 	if (!sweep->was_master && another_may_have_read(sm))
 		trigger_heavy(&sm->trigger, "another manager may have been MASTER until now");
-	reads_again = read_after_rivals(sm);
+	if (peers_doubt(sm->peers) == PEERS_MAY_HAVE_WRITTEN)
+		read_after_peers(sm);
 	if (peers_contested(sm->peers)) {
 		tell_contested(sm);
-		sweep->contested = true;
+		sweep->found_master = true;
 		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting for its handover");
 		return;
 	}
-	/* The other manager may also give up or end. The registrations of hosts with it are not
-	 * here: the hosts must register again. */
-	if (reads_again && sweep->contested) {
-		sweep->contested = false;
-		fabric_new_rereg_epoch(sm->fabric);
-		sweep_end(sm, -EAGAIN,
-			  "the other manager is no longer MASTER: reading everything again");
-		return;
-	}
-	sweep_advance(sm);
+	sweep->contested_us = 0;
+	if (peers_doubt(sm->peers) == PEERS_HAVE_WRITTEN)
+		role_after_contest(sm);
+	else
+		sweep_advance(sm);
 }
 
 static void log_lids(const struct sm *sm, const struct lid_report *report)
@@ -642,16 +657,29 @@ static void call_waiters(struct sm *sm)
 	}
 }
 
+/* The time until a doubt about other managers can be settled. 0: there is none, or never. */
+static uint64_t doubt_wait_us(const struct sm *sm)
+{
+	enum peers_doubt doubt = peers_doubt(sm->peers);
+	uint64_t wait_us = rate_wait_us(&sm->peer_rate[doubt], loop_now_us(sm->loop));
+
+	if (peers_role(sm->peers) != SM_MASTER || doubt == PEERS_NO_DOUBT ||
+	    peers_contested(sm->peers) || wait_us == UINT64_MAX)
+		return 0;
+	return wait_us + 1;
+}
+
 /* The delay until the next sweep: short after errors, and rising; else the sweep interval. 0:
  * never. */
 static uint64_t next_sweep_us(const struct sm *sm)
 {
 	uint64_t interval_us = (uint64_t)sm->options.sweep_interval_s * 1000000;
 	uint64_t retry_us = UINT64_C(500000) << (sm->sweep.failures < 5 ? sm->sweep.failures : 5);
+	uint64_t doubt_us = doubt_wait_us(sm);
 
 	if (sm->sweep.failures && (!interval_us || retry_us < interval_us))
 		return retry_us;
-	return interval_us;
+	return doubt_us && (!interval_us || doubt_us < interval_us) ? doubt_us : interval_us;
 }
 
 /* Sweeps of single switches must not delay the light sweep, however frequent or long they are.
@@ -862,7 +890,8 @@ void sweep_init(struct sm *sm)
 {
 	list_init(&sm->sweep.waiters);
 	sm->links_limit = (struct log_limit){.burst = 24, .interval_us = 1000000};
-	sm->rival_rate = (struct rate){.burst = 4, .interval_us = 30000000};
+	for (size_t i = 0; i < ARRAY_SIZE(sm->peer_rate); i++)
+		sm->peer_rate[i] = (struct rate){.burst = 4, .interval_us = PEER_RATE_S * 1000000};
 	sm->sweep.lids_kept = (struct registry_waiter){.durable = sweep_advance, .ctx = sm};
 	list_init(&sm->sweep.lids_kept.link);
 	loop_deferred_init(&sm->sweep.next_phase, sm->loop, "sweep", start_phase, sm);

@@ -20,7 +20,8 @@ struct sender {
 	uint64_t revision; /* that of its node at the last request */
 	uint64_t sweep;	   /* the sweep that makes this read; 0: none yet */
 	unsigned empty;	   /* reads in a row without changes */
-	uint16_t number;   /* of the last trap */
+	uint64_t tid;	   /* of the last trap */
+	uint16_t number;   /* the same */
 	uint8_t what;	   /* bits of enum discover_look for the next read; 0: none */
 };
 
@@ -108,11 +109,13 @@ static struct sender *trap_pace_sender(struct trap_pace *pace, const struct port
 }
 
 /* Other traps of a switch, such as 256 for each SMP with a wrong M_Key that any host sends, must
- * not delay its own reports of changed links. */
-static void end_back_off(struct sender *sender, const struct port *port, uint16_t number)
+ * not delay its own reports of changed links. Nor must a report that its agent repeats although
+ * the TrapRepress was sent. */
+static void end_back_off(struct sender *sender, const struct port *port, uint16_t number,
+			 uint64_t tid)
 {
-	if (number != TRAP_LINK_STATE || sender->number == number || !port_of_switch(port) ||
-	    !sender->empty)
+	if (number != TRAP_LINK_STATE || (sender->number == number && sender->tid == tid) ||
+	    !port_of_switch(port) || !sender->empty)
 		return;
 	sender->empty = 0;
 	sender->next_us = sender->looked_us + trap_pause_us(0);
@@ -120,14 +123,16 @@ static void end_back_off(struct sender *sender, const struct port *port, uint16_
 		loop_timer_arm_at(&sender->timer, sender->next_us);
 }
 
-void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t what, uint16_t number)
+void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t what, uint16_t number,
+		    uint64_t tid)
 {
 	struct sender *sender = trap_pace_sender(pace, port);
 	uint64_t now_us = loop_now_us(pace->sm->loop);
 
-	end_back_off(sender, port, number);
+	end_back_off(sender, port, number, tid);
 	sender->what |= what;
 	sender->number = number;
+	sender->tid = tid;
 	sender->forget_us = now_us + TRAP_FORGET_S * S_US;
 	if (now_us >= sender->next_us)
 		trap_pace_look_at(sender);

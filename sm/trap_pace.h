@@ -32,9 +32,10 @@ void trap_pace_init(struct trap_pace *pace, struct sm *sm);
 /* Frees all senders with their timers. */
 void trap_pace_done(struct trap_pace *pace);
 /* Requests a read of a port that sent trap number, with bits of enum discover_look. The read finds
- * the port by its GUID, so the port may be freed before. */
+ * the port by its GUID, so the port may be freed before. tid: the TransactionID, which an agent
+ * keeps when it repeats a trap. */
 void trap_pace_look(struct trap_pace *pace, const struct port *sender, uint8_t what,
-		    uint16_t number);
+		    uint16_t number, uint64_t tid);
 
 /* The pause after a read, in microseconds; empty: consecutive reads without changes. */
 uint64_t trap_pause_us(unsigned empty);

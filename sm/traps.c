@@ -101,7 +101,8 @@ static void look_at_sender(struct sm *sm, const struct trap *trap, uint8_t what)
 	char reason[TRIGGER_REASON_SIZE];
 
 	if (trap->sender) {
-		trap_pace_look(&sm->trap_pace, trap->sender, what, trap->notice.trap_number);
+		trap_pace_look(&sm->trap_pace, trap->sender, what, trap->notice.trap_number,
+			       trap->request->header->tid);
 		return;
 	}
 	snprintf(reason, sizeof(reason), "trap %u from LID %u", trap->notice.trap_number,
@@ -329,15 +330,23 @@ static void trap_raise_event(struct sm *sm, struct trap *trap)
 	event_raise(sm->events, &event);
 }
 
-/* Only a switch sends trap 128, about its links. An unknown sender may be a switch. */
+/* Only a switch sends trap 128, about its links. An unknown sender may be a switch. Each epoch
+ * makes weftd verify switches again before it writes, so a flood must not cause one epoch after
+ * another.
+ */
 static void trap_new_epoch(struct sm *sm, const struct trap *trap)
 {
+	struct rate *rate = trap->sender ? &trap->sender->agent->epoch_rate : &sm->epoch_rate;
+
 	if (!trap->known || trap->notice.trap_number != TRAP_LINK_STATE || !trap->fresh ||
 	    (trap->sender && !port_of_switch(trap->sender)))
 		return;
 	if (trap->sender)
 		trap->sender->node->sw->links_changed = true;
-	program_new_epoch(sm->program);
+	rate->burst = TRAP_EPOCHS_BURST;
+	rate->interval_us = TRAP_EPOCHS_INTERVAL_US;
+	if (rate_allows(rate, loop_now_us(sm->loop)))
+		program_new_epoch(sm->program);
 }
 
 static void read_trap(struct sm *sm, const struct smp_rx_request *request, struct trap *trap)

@@ -11,6 +11,9 @@
 /* Limits of the traps of a port that are reported to subscribers: so many at once, and a further
  * trap in each interval. */
 enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
+/* Limits of the traps of a port, and of all unknown senders together, that make weftd verify
+ * switches again. */
+enum { TRAP_EPOCHS_BURST = 8, TRAP_EPOCHS_INTERVAL_US = 250000 };
 
 /* Prepares the limits of log lines and of reads that traps cause. */
 void traps_init(struct sm *sm);

@@ -65,8 +65,8 @@ struct group_entry { /* identified by mgid */
 	uint32_t flow_label;
 	uint8_t hop_limit, scope;
 	uint8_t permanent; /* configured: it stays after its last member leaves */
-	guid_t owner; /* the port that created it, while it has registered a membership; 0: unknown,
-			 configured, or no such port */
+	guid_t owner;	   /* the port for which it counts: its creator, then another port that has
+			      registered a membership; 0: unknown, or configured */
 };
 
 struct member_entry { /* identified by mgid and port_gid */

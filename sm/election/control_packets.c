@@ -42,8 +42,7 @@ static struct peer_order *find_order(struct peers *peers, guid_t guid)
 	return NULL;
 }
 
-/* The counter wraps. */
-static bool act_count_is_before(uint32_t a, uint32_t b)
+bool peers_count_is_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;
 }
@@ -56,7 +55,7 @@ static bool control_packet_is_late(struct peers *peers, const struct sm_info *se
 {
 	const struct peer_order *last = find_order(peers, sender->guid);
 
-	return last && act_count_is_before(sender->act_count, last->act_count) &&
+	return last && peers_count_is_before(sender->act_count, last->act_count) &&
 	       loop_now_us(peers->loop) - last->at_us < ORDER_LATE_US;
 }
 
@@ -73,7 +72,7 @@ void peers_answered(struct peers *peers, const struct sm_info *info)
 {
 	struct peer_order *last = find_order(peers, info->guid);
 
-	if (last && act_count_is_before(info->act_count, last->act_count))
+	if (last && peers_count_is_before(info->act_count, last->act_count))
 		*last = (struct peer_order){0};
 }
 
@@ -111,6 +110,7 @@ static void inherit(struct peers *peers, const struct sm_info *sender)
 
 	peers->inherited = (uint8_t)(priority < PRIORITY_MAX ? priority : PRIORITY_MAX);
 	peers->previous_master = sender->guid;
+	peers->previous_act_count = sender->act_count;
 }
 
 static enum mad_status take_handover(struct peers *peers, const struct sm_info *sender, lid_t from)
@@ -204,13 +204,22 @@ static enum mad_status obey(struct peers *peers, uint32_t control, const struct 
 	return STATUS_INVALID_VALUE;
 }
 
+/* OpenSM shows its SM_Key to a MASTER only, so the HANDOVER that it sends to a STANDBY has the key
+ * 0 (osm_state_mgr.c, state_mgr_send_handover()). It must come from the polled master. */
+static bool is_keyless_offer(const struct peers *peers, uint32_t control,
+			     const struct sm_info *sender)
+{
+	return control == SM_CONTROL_HANDOVER && !sender->sm_key && peers->role == SM_STANDBY &&
+	       sender->guid == peers->master.info.guid;
+}
+
 enum mad_status peers_control(struct peers *peers, uint32_t control, const struct sm_info *sender,
 			      lid_t from, guid_t from_guid)
 {
 	enum mad_status status;
 	const struct log_subject subject = stranger(from);
 
-	if (sender->sm_key != peers->options->sm_key) {
+	if (sender->sm_key != peers->options->sm_key && !is_keyless_offer(peers, control, sender)) {
 		log_limited(&peers->limit, LOG_WARNING, &subject,
 			    "refused SMInfo control %u from LID %u: its SM_Key differs (give all "
 			    "managers the same sm_key)",
@@ -233,7 +242,7 @@ enum mad_status peers_control(struct peers *peers, uint32_t control, const struc
 				    sender->guid);
 		/* Or LIDs have changed since the last survey: another MASTER has written them. */
 		if (rate_allows(&peers->handovers, loop_now_us(peers->loop))) {
-			peers->may_have_written = true;
+			peers_doubt_newcomer(peers);
 			peers->noticed(
 				peers->ctx,
 				from_guid ? "a manager sent the GUID of another port"

@@ -38,6 +38,8 @@ struct peers {
 
 	struct peer *list; /* with their latest answers to a survey or a poll */
 	size_t count;
+	struct peer *mute; /* ports with IsSM that do not answer: their LID and GUID */
+	size_t num_mute;
 	unsigned surveys;
 	size_t pending; /* answers of the survey still to come */
 	struct slices asking;
@@ -45,9 +47,9 @@ struct peers {
 	loop_fn *done;
 	void *done_arg;
 
-	struct peer master;	  /* the polled master in STANDBY; guid 0: none */
-	unsigned waited;	  /* polls that found it alive, but no MASTER yet */
-	bool may_have_written;	  /* as peers_may_have_written() */
+	struct peer master; /* the polled master in STANDBY; guid 0: none */
+	unsigned waited;    /* polls that found it alive, but no MASTER yet */
+	enum peers_doubt doubt;
 	bool contested;		  /* the last survey found another MASTER, which ranks lower */
 	guid_t handover_target;	  /* the manager that gets the role; 0: none */
 	int handover_error;	  /* of the offer, while the SMInfo of the target is read */
@@ -58,12 +60,14 @@ struct peers {
 	uint8_t inherited;	/* priority while MASTER, taken from a manager that handed over by
 				   command */
 	guid_t previous_master; /* that manager, until a survey has found it; 0: none */
-	struct poll poll;	/* of the master */
-	struct poll **watched;	/* of a MASTER: polls of all others in the list */
+	uint32_t previous_act_count; /* its ActCount when it handed over */
+	struct poll poll;	     /* of the master */
+	struct poll **watched;	     /* of a MASTER: polls of all others in the list */
 	size_t num_watched;
 	struct trust trust;
 	struct log_limit limit;
-	struct rate handovers; /* limit of surveys that other managers cause */
+	struct rate handovers; /* limit of surveys that control packets cause */
+	struct rate news;      /* limit of surveys that answers to polls cause */
 	struct peer_order orders[PEER_ORDERS];
 	unsigned num_orders; /* since the start: the next element replaces the oldest */
 };
@@ -74,6 +78,10 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 /* A manager has answered a query. If its ActCount is lower than in its last control packet, it was
  * restarted, and its control packets count from the start again. */
 void peers_answered(struct peers *peers, const struct sm_info *info);
+/* A manager that this MASTER did not know may have been MASTER elsewhere. */
+void peers_doubt_newcomer(struct peers *peers);
+/* Whether the ActCount a is before b: the counter wraps. */
+bool peers_count_is_before(uint32_t a, uint32_t b);
 /* The handover target has accepted. */
 void peers_handover_complete(struct peers *peers);
 

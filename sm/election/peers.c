@@ -48,7 +48,7 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 		return;
 	peers->role = role;
 	peers->role_us = loop_now_us(peers->loop);
-	peers->may_have_written = false;
+	peers->doubt = PEERS_NO_DOUBT;
 	if (role != SM_MASTER)
 		peers->inherited = 0;
 	if (role == SM_DISCOVERING || role == SM_MASTER)
@@ -129,11 +129,17 @@ static bool was_master_beside(const struct peers *peers, const struct peer *peer
 static void hear(struct peers *peers, struct peer *peer, const struct sm_info *info)
 {
 	if (info->state != SM_MASTER && was_master_beside(peers, peer))
-		peers->may_have_written = true;
+		peers->doubt = PEERS_HAVE_WRITTEN;
 	peer->info = *info;
 	peer->info.sm_key = 0;
 	peer->heard_us = loop_now_us(peers->loop);
 	peer->survey = peers->surveys;
+}
+
+void peers_doubt_newcomer(struct peers *peers)
+{
+	if (peers->role == SM_MASTER && peers->doubt == PEERS_NO_DOUBT)
+		peers->doubt = PEERS_MAY_HAVE_WRITTEN;
 }
 
 static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
@@ -144,7 +150,7 @@ static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
 		peers->list = mem_resize(peers->list, peers->count + 1, sizeof(*peers->list));
 		peer = &peers->list[peers->count++];
 		*peer = (struct peer){0};
-		peers->may_have_written |= peers->role == SM_MASTER;
+		peers_doubt_newcomer(peers);
 	}
 	peer->lid = lid;
 	hear(peers, peer, info);
@@ -159,7 +165,7 @@ static void drop_silent(struct peers *peers)
 		if (peers->list[i].survey == peers->surveys)
 			peers->list[kept++] = peers->list[i];
 		else if (was_master_beside(peers, &peers->list[i]))
-			peers->may_have_written = true;
+			peers->doubt = PEERS_HAVE_WRITTEN;
 	}
 	peers->count = kept;
 }
@@ -253,6 +259,18 @@ static bool is_handover_target(const struct sm_info *info, const struct sm_info 
 	return (info->state == SM_STANDBY || info->state == SM_MASTER) && role_outranks(info, own);
 }
 
+/* A manager that did not answer the survey answers a poll. */
+static void mute_answers(struct peers *peers, guid_t guid)
+{
+	struct port *port = map_get(&peers->fabric->ports, guid);
+
+	if (!port || !port_agent(port) || !port_agent(port)->sm_is_mute ||
+	    !rate_allows(&peers->news, loop_now_us(peers->loop)))
+		return;
+	port_agent(port)->sm_is_mute = false;
+	peers->noticed(peers->ctx, "a manager responds again");
+}
+
 /* The trap may be lost, and the other manager may be slow to act. So it is sent again after 1,
  * 2, 4 and so on polls that found it MASTER. */
 static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
@@ -267,14 +285,18 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	    trust_judge(&peers->trust, before.guid, poll->peer.lid, info,
 			"answered as a manager") != TRUST_OK)
 		return;
+	if (!peer) {
+		mute_answers(peers, before.guid);
+		return;
+	}
 	peers_answered(peers, info);
 	peers_own_info(peers, &own);
 	poll->peer.info = *info;
 	poll->peer.info.sm_key = 0;
-	if (peer)
-		hear(peers, peer, info);
-	if ((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
-	    (is_handover_target(info, &own) && !is_handover_target(&before, &own))) {
+	hear(peers, peer, info);
+	if (((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
+	     (is_handover_target(info, &own) && !is_handover_target(&before, &own))) &&
+	    rate_allows(&peers->news, loop_now_us(peers->loop))) {
 		snprintf(reason, sizeof(reason), "%s changed its state",
 			 peer_describe(&poll->peer, text));
 		peers->noticed(peers->ctx, reason);
@@ -284,18 +306,24 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	}
 }
 
+static void watch(struct peers *peers, const struct peer *peer)
+{
+	struct poll *poll = mem_alloc(sizeof(*poll));
+
+	poll_init(poll, peers->loop, peers->txns, peers->fabric, peers->options, watched_news,
+		  peers);
+	poll_begin(poll, peer);
+	peers->watched[peers->num_watched++] = poll;
+}
+
 static void watch_begins(struct peers *peers)
 {
 	watch_ends(peers);
-	peers->watched = mem_array(peers->count, sizeof(struct poll *));
-	for (size_t i = 0; i < peers->count; i++) {
-		struct poll *poll = mem_alloc(sizeof(*poll));
-
-		poll_init(poll, peers->loop, peers->txns, peers->fabric, peers->options,
-			  watched_news, peers);
-		poll_begin(poll, &peers->list[i]);
-		peers->watched[peers->num_watched++] = poll;
-	}
+	peers->watched = mem_array(peers->count + peers->num_mute, sizeof(struct poll *));
+	for (size_t i = 0; i < peers->count; i++)
+		watch(peers, &peers->list[i]);
+	for (size_t i = 0; i < peers->num_mute; i++)
+		watch(peers, &peers->mute[i]);
 }
 
 /* The survey */
@@ -513,13 +541,16 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 	return peers_hand_over(peers, handover_target);
 }
 
-/* A manager that ends hands over, too, and may become MASTER again after a restart. */
+/* A manager that ends hands over, too, and may become MASTER again after a restart, which its
+ * ActCount shows. */
 static void look_for_previous_master(struct peers *peers)
 {
 	bool is_there = false;
 
 	for (size_t i = 0; i < peers->count; i++)
-		is_there |= peers->list[i].info.guid == peers->previous_master;
+		is_there |= peers->list[i].info.guid == peers->previous_master &&
+			    !peers_count_is_before(peers->list[i].info.act_count,
+						   peers->previous_act_count);
 	if (peers->previous_master && !is_there)
 		peers->inherited = 0;
 	peers->previous_master = 0;
@@ -552,22 +583,44 @@ static void peers_answer_landed(void *arg)
 		loop_defer(&peers->surveyed);
 }
 
+static void take_answer(struct peers *peers, struct port *port, const struct smp_answer *answer)
+{
+	lid_t lid = port_info(port)->lid;
+	struct sm_info info;
+
+	if (answer->error || answer->status)
+		return;
+	attr_decode(&sm_info_format, answer->data, &info);
+	/* A port must not answer for the manager of another port, which would get a handover. */
+	if (info.guid != port_facts(port)->guid)
+		info.guid = 0;
+	if (trust_judge(&peers->trust, port_facts(port)->guid, lid, &info,
+			"responded to the survey") != TRUST_OK)
+		return;
+	peers_answered(peers, &info);
+	learn(peers, lid, &info);
+}
+
+/* A host that claims to have a manager and never answers must not delay each sweep. A MASTER polls
+ * it, and queries it again when it has answered. */
+static void note_mute(struct peers *peers, const struct port *port)
+{
+	peers->mute = mem_resize(peers->mute, peers->num_mute + 1, sizeof(*peers->mute));
+	peers->mute[peers->num_mute++] =
+		(struct peer){.lid = port_info(port)->lid, .info.guid = port_facts(port)->guid};
+}
+
 static void got_sm_info(void *owner, void *subject, const struct smp_request *request,
 			const struct smp_answer *answer)
 {
 	struct peers *peers = owner;
 	struct port *port = subject;
-	lid_t lid = port_info(port)->lid;
-	struct sm_info info;
 
 	(void)request;
-	attr_decode(&sm_info_format, answer->data, &info);
-	if (!answer->error && !answer->status &&
-	    trust_judge(&peers->trust, port_facts(port)->guid, lid, &info,
-			"responded to the survey") == TRUST_OK) {
-		peers_answered(peers, &info);
-		learn(peers, lid, &info);
-	}
+	port->agent->sm_is_mute = answer->error == -ETIMEDOUT;
+	if (port->agent->sm_is_mute)
+		note_mute(peers, port);
+	take_answer(peers, port, answer);
 	peers_answer_landed(peers);
 }
 
@@ -584,6 +637,10 @@ static unsigned ask_end(void *arg, size_t *at)
 	if (port == peers->fabric->sm_port || !port_facts(port)->known ||
 	    !(port_info(port)->capability_mask & CAP_IS_SM))
 		return 1;
+	if (peers->role == SM_MASTER && port->agent->sm_is_mute) {
+		note_mute(peers, port);
+		return 1;
+	}
 	request.subject = port;
 	peers->pending++;
 	window_submit(&port->agent->target, &request);
@@ -598,6 +655,7 @@ void peers_survey(struct peers *peers, loop_fn *done, void *arg)
 	peers->done = done;
 	peers->done_arg = arg;
 	peers->surveys++;
+	peers->num_mute = 0;
 	peers->contested = false;
 	peers->pending = 1;
 	slices_begin(&peers->asking);
@@ -608,14 +666,14 @@ void peers_ask_first(struct peers *peers, bool (*ready)(void *ctx))
 	peers->ready = ready;
 }
 
-bool peers_may_have_written(const struct peers *peers)
+enum peers_doubt peers_doubt(const struct peers *peers)
 {
-	return peers->may_have_written;
+	return peers->doubt;
 }
 
-void peers_writes_are_read(struct peers *peers)
+void peers_settle_doubt(struct peers *peers)
 {
-	peers->may_have_written = false;
+	peers->doubt = PEERS_NO_DOUBT;
 }
 
 bool peers_contested(const struct peers *peers)
@@ -717,6 +775,7 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 	peers->loop = loop;
 	peers->noticed = noticed;
 	peers->handovers = (struct rate){.burst = 2, .interval_us = 10000000};
+	peers->news = (struct rate){.burst = 8, .interval_us = 2000000};
 	trust_init(&peers->trust, options, &transport->port.port_guid);
 	poll_init(&peers->poll, loop, txns, fabric, options, master_news, peers);
 	return peers;
@@ -732,5 +791,6 @@ void peers_free(struct peers *peers)
 	slices_cancel(&peers->asking);
 	loop_defer_cancel(&peers->surveyed);
 	free(peers->list);
+	free(peers->mute);
 	free(peers);
 }

@@ -53,12 +53,16 @@ void peers_show(struct peers *peers);
 /* Whether the last survey found another MASTER that ranks lower and has not handed over yet:
  * until it has, weftd writes nothing. */
 bool peers_contested(const struct peers *peers);
-/* Whether another manager may have written to devices since this MASTER has read them all: it is
- * new, or has stopped being MASTER beside this one, or sends from an unknown place. True until
- * peers_writes_are_read(), or until the role changes. */
-bool peers_may_have_written(const struct peers *peers);
+/* Why this MASTER may not know the values of devices, until peers_settle_doubt() or a change of the
+ * role. */
+enum peers_doubt {
+	PEERS_NO_DOUBT,
+	PEERS_MAY_HAVE_WRITTEN, /* a manager is new, or sends from an unknown place */
+	PEERS_HAVE_WRITTEN,	/* a manager has stopped being MASTER beside this one */
+};
+enum peers_doubt peers_doubt(const struct peers *peers);
 /* A heavy sweep that reads everything was requested. */
-void peers_writes_are_read(struct peers *peers);
+void peers_settle_doubt(struct peers *peers);
 /* Queries the SMInfo of each port with IsSM, changes the role if necessary, hands over to a
  * manager that ranks higher, and calls done(arg), deferred. The role may change before that. */
 void peers_survey(struct peers *peers, loop_fn *done, void *arg);

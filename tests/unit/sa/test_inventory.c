@@ -97,6 +97,7 @@ static void test_m_key(void)
 				   .record = &wanted};
 	struct ask guess = by_lid, trusted = by_lid;
 	struct port_info_record record = {0};
+	struct sa_options known = options;
 
 	begin();
 	CU_ASSERT_EQUAL(ask(&by_lid), STATUS_OK);
@@ -114,6 +115,15 @@ static void test_m_key(void)
 	answered(&port_info_record_format, 0, &record);
 	CU_ASSERT_EQUAL(record.info.m_key, HOST_M_KEY(A));
 	CU_ASSERT_EQUAL(sa.sa_header.sm_key, 0);
+	/* The default key is public. */
+	known.sa_key = SA_KEY_DEFAULT;
+	sa_set_options(sa.server, &known);
+	trusted.sm_key = SA_KEY_DEFAULT;
+	CU_ASSERT_EQUAL(ask(&trusted), STATUS_OK);
+	answered(&port_info_record_format, 0, &record);
+	CU_ASSERT_EQUAL(record.info.m_key, 0);
+	guess.sm_key = SA_KEY_DEFAULT;
+	CU_ASSERT_EQUAL(ask(&guess), SA_NO_RECORDS);
 	end();
 }
 

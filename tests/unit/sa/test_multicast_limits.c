@@ -141,7 +141,7 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(join(C, 5, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 5, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(C, 1, JOIN_FULL), STATUS_OK);
-	/* A leaves its first group, in which C stays: it counts for neither. */
+	/* A leaves its first group, in which C stays: it counts for C. */
 	unit_capture_begin(&capture);
 	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 6, JOIN_FULL), STATUS_OK);
@@ -154,8 +154,8 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(join(A, 1, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(quit(A, 1, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(A, 9, JOIN_FULL), SA_NO_RESOURCES);
-	for (unsigned i = 0; i < 3; i++) /* C makes no more than it may, though it is in more */
-		CU_ASSERT_EQUAL(join(C, 10 + i, JOIN_FULL), STATUS_OK);
+	/* C made group 5, and has taken over 1 and 2. */
+	CU_ASSERT_EQUAL(join(C, 10, JOIN_FULL), STATUS_OK);
 	CU_ASSERT_EQUAL(join(C, 13, JOIN_FULL), SA_NO_RESOURCES);
 	CU_ASSERT_EQUAL(quit(C, 10, JOIN_FULL), STATUS_OK);
 	unit_capture_end(&capture, log, sizeof(log));
@@ -167,6 +167,65 @@ static void test_groups_count(void)
 	CU_ASSERT_EQUAL(join(A, 8, JOIN_FULL), SA_NO_RESOURCES);
 	unit_capture_end(&capture, log, sizeof(log));
 	CU_ASSERT_EQUAL(join(C, 8, JOIN_FULL), STATUS_OK);
+	end();
+}
+
+static unsigned groups_there(void)
+{
+	return (unsigned)registry_count(sa.registry, REGISTRY_GROUP);
+}
+
+/* Two ports cannot keep more groups than both may: A makes groups that C joins, and leaves them. */
+static void test_groups_of_two(void)
+{
+	enum { MOST = 4 };
+	struct unit_capture capture;
+	unsigned before;
+	char log[4096];
+
+	begin();
+	limit(1000, MOST);
+	before = groups_there();
+	unit_capture_begin(&capture);
+	for (uint32_t i = 1; i <= 3 * MOST; i++) {
+		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(join(C, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
+	}
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(groups_there() - before, MOST);
+	CU_ASSERT_EQUAL(members(), MOST);
+	/* A third port that may own more keeps the group. */
+	CU_ASSERT_EQUAL(join(A, 100, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(C, 100, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(join(B, 100, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(quit(A, 100, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(groups_there() - before, MOST + 1);
+	end();
+}
+
+/* A port does not take over more than its share while MLIDs are scarce. */
+static void test_share_of_two(void)
+{
+	enum { ENTRIES = 64, MOST = 40, SHARE = MOST / 4 };
+	struct view *view;
+	unsigned before;
+
+	begin();
+	limit(1000, MOST);
+	view = two_switches_view();
+	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
+	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
+	view_publish(&sa.view, view);
+	for (uint32_t i = 1; i < ENTRIES / 2; i++)
+		CU_ASSERT_EQUAL(join(B, i, JOIN_FULL), STATUS_OK);
+	before = groups_there();
+	for (uint32_t i = 100; i < 100 + 2 * SHARE; i++) {
+		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(join(C, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
+	}
+	CU_ASSERT_EQUAL(groups_there() - before, SHARE);
 	end();
 }
 
@@ -515,6 +574,8 @@ int main(void)
 		{"the default SA_Key ends no membership", test_default_key},
 		{"memberships for others count for the requester", test_proxies_count},
 		{"groups count for their makers", test_groups_count},
+		{"two ports keep groups", test_groups_of_two},
+		{"the share of two ports", test_share_of_two},
 		{"groups of virtual functions", test_groups_of_functions},
 		{"the share of MLIDs", test_share_of_mlids},
 		{"MLIDs kept for partitions", test_kept_mlids},

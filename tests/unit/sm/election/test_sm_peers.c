@@ -822,7 +822,7 @@ static void tell_all(struct sm_options *options)
 
 static bool is_contested(const struct world *world)
 {
-	return world->sm->sweep.contested && sm_world_is_quiet(world);
+	return world->sm->sweep.contested_us && sm_world_is_quiet(world);
 }
 
 static struct fake_port *teller;
@@ -885,7 +885,7 @@ static void test_other_master_stays(void)
 		CU_ASSERT_EQUAL(told, time);
 		other->sm.state = SM_STANDBY;
 		sm_world_sweep(world, DISCOVER_LIGHT);
-		CU_ASSERT_FALSE(world->sm->sweep.contested);
+		CU_ASSERT_FALSE(world->sm->sweep.contested_us);
 	}
 	log_watch(NULL, NULL);
 	sm_world_free(world);
@@ -1159,12 +1159,14 @@ static void test_inherits(void)
 		bool stays;
 		int above; /* GUID of the previous master, relative to ours */
 		uint8_t shown;
+		bool is_restarted; /* and there again at once */
 	} rows[] = {
-		{PRIORITY + 3, true, 1, PRIORITY + 3},
-		{PRIORITY + 3, true, -1, PRIORITY + 4},
-		{PRIORITY + 3, false, -1, PRIORITY},
-		{PRIORITY - 1, true, -1, PRIORITY},
-		{15, true, -1, 15},
+		{PRIORITY + 3, true, 1, PRIORITY, true},
+		{PRIORITY + 3, true, 1, PRIORITY + 3, false},
+		{PRIORITY + 3, true, -1, PRIORITY + 4, false},
+		{PRIORITY + 3, false, -1, PRIORITY, false},
+		{PRIORITY - 1, true, -1, PRIORITY, false},
+		{15, true, -1, 15, false},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -1181,6 +1183,8 @@ static void test_inherits(void)
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
 		sender = other->sm;
 		sender.sm_key = SM_KEY_DEFAULT;
+		sender.act_count = 100;
+		other->sm.act_count = rows[i].is_restarted ? 1 : 100;
 		other->sm.state = SM_STANDBY;
 		other->sm.priority = 0;
 		other->has_sm = rows[i].stays;

@@ -5,6 +5,9 @@
  */
 #include <limits.h>
 
+#include "include/message_id.h"
+#include "lib/log.h"
+#include "sm/election/parts.h"
 #include "tests/unit/fixtures/managers.h"
 
 static size_t sets_sent(const struct world *world)
@@ -442,13 +445,15 @@ static bool has_alternated(const struct world *world)
 }
 
 /* A host that alternates between MASTER and STANDBY causes no more heavy sweeps than are allowed.
- * What it wrote is read when the next one is. */
+ * Until the next is allowed, nothing is written. Then all that it wrote is read. */
 static void test_alternating_master(void)
 {
 	enum { ALLOWED = 3 };
 	struct world *world = with_standby();
+	struct rate *rate = &world->sm->peer_rate[PEERS_HAVE_WRITTEN];
 
-	world->sm->rival_rate = (struct rate){.burst = ALLOWED};
+	*rate = (struct rate){.burst = ALLOWED};
+	world->sm->peers->news.burst = 1000;
 	rival.answers = rival.heavy = 0;
 	rival.master = 2;
 	rival.period = 4;
@@ -457,10 +462,34 @@ static void test_alternating_master(void)
 	CU_ASSERT_EQUAL(rival.heavy, ALLOWED);
 	rival.master = 0;
 	write_as_another_master(world);
-	world->sm->rival_rate.interval_us = 1;
 	sm_world_sweep(world, DISCOVER_LIGHT);
-	CU_ASSERT_EQUAL(rival.heavy, ALLOWED + 1);
+	CU_ASSERT_EQUAL(rival.heavy, ALLOWED);
+	CU_ASSERT_EQUAL(sets_sent(world), 0);
+	CU_ASSERT_EQUAL(world->error, -EALREADY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(world->text, "another manager was MASTER several times"));
+	/* The sweep after that comes without a request, as soon as the rate allows it. */
+	rate->interval_us = 100000;
+	rate->last_us = loop_now_us(world->loop);
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	rival.heavy = 0;
+	CU_ASSERT_TRUE(sm_world_run(world, host_6_was_read));
 	sm_world_check_up(world);
+	sm_world_free(world);
+}
+
+/* Each answer of a host shows another state: the sweeps that follow are limited. */
+static void test_surveys_are_limited(void)
+{
+	struct world *world = with_standby();
+	uint64_t sweeps = world->sm->sweep.last.number;
+
+	rival.answers = rival.heavy = 0;
+	rival.master = 1;
+	rival.period = 2;
+	world->fake->fate = rival_answers;
+	CU_ASSERT_TRUE(sm_world_run(world, has_alternated));
+	/* Each may be followed by the heavy sweep that it causes. */
+	CU_ASSERT(world->sm->sweep.last.number - sweeps <= 2 * world->sm->peers->news.burst + 4);
 	sm_world_free(world);
 }
 
@@ -483,6 +512,95 @@ static void test_repeats_nothing(void)
 	CU_ASSERT_TRUE(sm_world_run(world, has_passed));
 	CU_ASSERT_EQUAL(late, 0);
 	sm_world_free(world);
+}
+
+/* Hosts that hold up or mislead the survey */
+
+static enum fake_fate mute_manager(void *ctx, struct fake_node *node,
+				   const struct mad_header *header)
+{
+	return node == sm_world_node(ctx, "host-4") && header->attr_id == ATTR_SM_INFO
+		       ? FAKE_LOSE_REQUEST
+		       : FAKE_ANSWER;
+}
+
+static bool has_found_another(const struct world *world)
+{
+	const struct peer *list;
+
+	return peers_list(world->sm->peers, &list) && sm_world_is_quiet(world);
+}
+
+/* A host has IsSM, and its manager never answers: only the first sweep waits for it. When it
+ * answers again, it is found. */
+static void test_mute_manager(void)
+{
+	struct world *world = with_standby();
+	const struct peer *list;
+	uint64_t first_us;
+
+	world->fake->fate = mute_manager;
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	first_us = world->sm->sweep.last.duration_us;
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	CU_ASSERT(world->sm->sweep.last.duration_us * 4 < first_us);
+	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 0);
+	world->fake->fate = NULL;
+	CU_ASSERT_TRUE(sm_world_run(world, has_found_another));
+	sm_world_free(world);
+}
+
+static void count_pretenders(void *ctx, int level, const struct log_subject *subject,
+			     const char *text)
+{
+	unsigned *count = ctx;
+
+	*count += level == LOG_WARNING && !strcmp(subject->message_id, MESSAGE_FOREIGN_MANAGER) &&
+		  strstr(text, "pretends to be a manager");
+}
+
+/* A host answers as if it were the manager of another host, with a higher priority: neither gets a
+ * handover. */
+static void test_impersonates(void)
+{
+	struct world *world = with_standby();
+	struct fake_node *honest = sm_world_node(world, "host-4");
+	struct fake_node *other = add_manager(world, "host-6", PRIORITY + 1, SM_STANDBY);
+	unsigned pretenders = 0;
+
+	other->sm.guid = honest->sm.guid;
+	log_watch(count_pretenders, &pretenders);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	log_watch(NULL, NULL);
+	CU_ASSERT_EQUAL(pretenders, 1);
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	CU_ASSERT_EQUAL(honest->sm.state, SM_STANDBY);
+	CU_ASSERT_EQUAL(other->sm.state, SM_STANDBY);
+	sm_world_free(world);
+}
+
+/* A control packet with the return path of the master, from the LID of another port: refused, also
+ * if only the master is allowed. */
+static void test_forged_return_path(void)
+{
+	struct sm_info master = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER, .act_count = 1000};
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE] = {0};
+	struct route_path path = {.hops = 2, .port = {0, 1, 1}};
+
+	for (unsigned from_master = 0; from_master < 2; from_master++) {
+		struct world *world = in_role(SM_STANDBY);
+		struct fake_port *other = host_port(world, "host-2");
+
+		master.guid = guid_of(world, "host-2");
+		world->sm->options.allowed_sm_guids[0] = master.guid;
+		format_encode(&sm_info_format, &master, data);
+		subn_build(mad, METHOD_SET, ATTR_SM_INFO, SM_CONTROL_DISABLE, 0, &path, data);
+		mad[SMP_RETURN_PATH_OFFSET + 2] = 1;
+		mad[SMP_RETURN_PATH_OFFSET + 1] = other->peer->num;
+		fake_receive(world->fake, from_master ? other->info.lid : 77, mad, MAD_SIZE);
+		CU_ASSERT_EQUAL(role(world), from_master ? SM_NOTACTIVE : SM_STANDBY);
+		sm_world_free(world);
+	}
 }
 
 /* Requests from outside */
@@ -527,6 +645,10 @@ static void test_control_packets(void)
 	} rows[] = {
 		{SM_STANDBY, SM_CONTROL_HANDOVER, 1, SM_MASTER, STATUS_OK, SM_MASTER},
 		{SM_STANDBY, SM_CONTROL_HANDOVER, 2, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		/* OpenSM hands over to a STANDBY with the key 0. */
+		{SM_STANDBY, SM_CONTROL_HANDOVER, 0, SM_MASTER, STATUS_OK, SM_MASTER},
+		{SM_STANDBY, SM_CONTROL_DISABLE, 0, SM_MASTER, STATUS_INVALID_VALUE, SM_STANDBY},
+		{SM_MASTER, SM_CONTROL_HANDOVER, 0, SM_MASTER, STATUS_INVALID_VALUE, SM_MASTER},
 		{SM_STANDBY, SM_CONTROL_HANDOVER, 1, SM_STANDBY, STATUS_INVALID_VALUE, SM_STANDBY},
 		{SM_STANDBY, SM_CONTROL_HANDOVER, 1, SM_DISCOVERING, STATUS_INVALID_VALUE,
 		 SM_STANDBY},
@@ -677,6 +799,10 @@ int main(void)
 		{"a short master", test_short_master},
 		{"a master beside ours ends", test_master_beside_ends},
 		{"an alternating master", test_alternating_master},
+		{"surveys are limited", test_surveys_are_limited},
+		{"a mute manager", test_mute_manager},
+		{"a host answers for another", test_impersonates},
+		{"a forged return path", test_forged_return_path},
 		{"it repeats nothing", test_repeats_nothing},
 		{"answers in every role", test_answers_in_every_role},
 		{"control packets", test_control_packets},

@@ -30,6 +30,13 @@ struct node;
 struct port;
 struct registry;
 
+/* What surveys and polls of managers know about a port with IsSM: sm/election/peers.c. */
+struct survey_state {
+	uint64_t mute_until_us; /* surveys do not query it before, because it did not answer */
+	unsigned mutes;		/* surveys in a row that it did not answer */
+	struct rate news;	/* limit of the surveys that its answers to polls cause */
+};
+
 /* A subnet management agent: one for each switch (its port 0) and each port of an adapter or
  * router. */
 struct agent {
@@ -41,7 +48,7 @@ struct agent {
 	uint64_t trap_tid;	/* TID of its last trap; 0: none, or the agent sends no TIDs */
 	struct rate trap_rate;	/* limit on its forwarded traps and events: sm/traps.c */
 	struct rate epoch_rate; /* limit on verifications that its traps cause: sm/traps.c */
-	bool sm_is_mute;	/* its manager did not answer the last survey that queried it */
+	struct survey_state survey;
 	int32_t index;		/* during a freeze: adapter port in the snapshot, or -1 */
 	struct list mute;	/* link in discovery's list of agents that do not delay the pass */
 	size_t asked;		/* unanswered reads of this pass */

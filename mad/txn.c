@@ -31,6 +31,7 @@ enum {
 	 * rows are for MADs that are sent from here. */
 	COUNTS_MAX = 256,
 	COUNTS_RECEIVED = COUNTS_MAX / 2,
+	COUNTS_SENT = COUNTS_MAX - 1, /* one is left for all others */
 };
 
 struct txn {
@@ -65,9 +66,9 @@ struct txn_table {
 		void *ctx;
 	} handlers[CLASSES];
 	struct txn_stats stats;
-	/* The last row counts MADs for which there is no row. */
 	struct txn_count counts[COUNTS_MAX];
 	size_t num_counts;
+	size_t others; /* the row, plus 1, of MADs without a row of their own; 0: none */
 	struct map count_index; /* (class, method, attribute) to index in counts + 1 */
 	void (*gone)(void *ctx, int error);
 	void (*back)(void *ctx);
@@ -82,11 +83,12 @@ static size_t txn_count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t
 
 	if (place)
 		return place - 1;
+	if (table->num_counts >= most && !table->others)
+		table->others = ++table->num_counts;
 	if (table->num_counts >= most)
-		return COUNTS_MAX - 1;
-	if (table->num_counts < COUNTS_MAX - 1)
-		table->counts[table->num_counts] = (struct txn_count){
-			.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
+		return table->others - 1;
+	table->counts[table->num_counts] = (struct txn_count){
+		.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
 	map_put(&table->count_index, key, (void *)(uintptr_t)++table->num_counts);
 	return table->num_counts - 1;
 }
@@ -200,7 +202,7 @@ void txn_start(struct txn_table *table, const struct mad_addr *to, uint8_t *mad,
 	txn->arg = arg;
 	txn->sent_us = loop_now_us(table->loop);
 	txn->count =
-		txn_count_row(table, header.mgmt_class, header.method, header.attr_id, COUNTS_MAX);
+		txn_count_row(table, header.mgmt_class, header.method, header.attr_id, COUNTS_SENT);
 	txn_show_mad(table, true, to, mad, size);
 	error = transport_send(table->transport, to, mad, size, timeout_ms);
 	if (error) {
@@ -233,8 +235,10 @@ static int count_sent(struct txn_table *table, const struct mad_header *header, 
 		return error;
 	}
 	table->stats.sent++;
+	/* An answer repeats the attribute of the request. */
 	table->counts[txn_count_row(table, header->mgmt_class, header->method, header->attr_id,
-				    COUNTS_MAX)]
+				    header->method & METHOD_RESPONSE ? COUNTS_RECEIVED
+								     : COUNTS_SENT)]
 		.sent++;
 	return 0;
 }

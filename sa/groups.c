@@ -234,23 +234,15 @@ static void find_remains(struct groups *groups)
 }
 
 /* True if the group has ended. */
-static void end_group(struct groups *groups, const struct group_entry *group)
-{
-	uint8_t mgid[GID_SIZE];
-
-	memcpy(mgid, group->mgid, sizeof(mgid)); /* the record is freed */
-	registry_drop(groups->registry, REGISTRY_GROUP, group);
-	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
-		drop_later(groups, mgid);
-}
-
 static bool end_unless_kept(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
 	const struct group_entry *group = groups_find(groups, mgid);
 
 	if (!group || group->permanent || counts_of(groups->counts, COUNT_FULL_MEMBERS, mgid))
 		return !group;
-	end_group(groups, group);
+	registry_drop(groups->registry, REGISTRY_GROUP, group);
+	if (!drop_members(groups, mgid, DROPPED_IN_TURN))
+		drop_later(groups, mgid);
 	return true;
 }
 
@@ -391,52 +383,49 @@ void groups_configure(struct groups *groups, const struct group_entry *list, siz
 	begin_again(groups);
 }
 
-static bool may_own_more(struct groups *groups, const uint8_t mgid[GID_SIZE], guid_t owner)
+/* Whether a port may get one more group, new or taken over. Beyond its share only while more than
+ * half of the MLIDs are free. */
+static bool may_own_more(const struct groups *groups, guid_t owner, bool is_scarce)
 {
 	uint32_t made = counts_of(groups->counts, COUNT_GROUPS_MADE, &owner);
-	uint32_t most = groups->options.groups_per_port;
 
-	if (made >= most)
-		return false;
-	/* As for a new group: beyond its share only while more than half of the MLIDs are free. */
-	return made * GROUPS_OWN_SHARE < most ||
-	       mlids_choose(counts_mlids(groups->counts), mgid, LID_NONE, groups->mlid_max,
-			    mlids_kept(groups, GROUP_BEYOND_SHARE)) != LID_NONE;
+	return made < groups->options.groups_per_port &&
+	       (!is_scarce || made * GROUPS_OWN_SHARE < groups->options.groups_per_port);
 }
 
-/* The port for which a group counts after its owner has left it; 0: none. *all: no member was left
- * out. */
-static guid_t find_heir(struct groups *groups, const uint8_t mgid[GID_SIZE], bool *all)
+/* The port for which a group counts after its owner has left it, one that keeps the group; 0: none
+ * may get more groups. */
+static guid_t find_heir(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
-	struct member_entry key;
+	bool is_scarce = mlids_choose(counts_mlids(groups->counts), mgid, LID_NONE, groups->mlid_max,
+				      mlids_kept(groups, GROUP_BEYOND_SHARE)) == LID_NONE;
 	const struct member_entry *member;
+	struct member_entry key;
 	unsigned tried = 0;
 
 	memcpy(key.mgid, mgid, GID_SIZE);
 	for (member = registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key);
 	     member && tried++ < HEIRS_TRIED;
 	     member = registry_next(groups->registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, member))
-		if (member->owner && may_own_more(groups, mgid, member->owner))
+		if (member->owner && member->join_state & JOIN_KEEPS_GROUP &&
+		    may_own_more(groups, member->owner, is_scarce))
 			return member->owner;
-	*all = !member;
 	return 0;
 }
 
-/* A group does not count for a port that has left it. may_end: it may end without an owner. */
-static void end_ownership(struct groups *groups, const struct member_entry *gone, bool may_end)
+/* A group counts for a port that has left it only while no port that keeps it may get more groups.
+ * Otherwise two ports could keep any number of groups: one makes them, and the other joins. */
+static void end_ownership(struct groups *groups, const struct member_entry *gone)
 {
 	const struct group_entry *group = groups_find(groups, gone->mgid);
 	struct group_entry left;
-	bool all = false;
 
 	if (!group || !group->owner || group->owner != gone->owner ||
 	    registry_first(groups->registry, REGISTRY_MEMBER, MEMBER_BY_OWNER, gone))
 		return;
 	left = *group;
-	left.owner = find_heir(groups, gone->mgid, &all);
-	if (!left.owner && all && may_end && !group->permanent)
-		end_group(groups, group);
-	else
+	left.owner = find_heir(groups, gone->mgid);
+	if (left.owner)
 		registry_put(groups->registry, REGISTRY_GROUP, &left);
 }
 
@@ -448,7 +437,7 @@ void groups_join(struct groups *groups, const struct group_entry *group,
 
 	registry_put(groups->registry, REGISTRY_GROUP, group);
 	registry_put(groups->registry, REGISTRY_MEMBER, member);
-	end_ownership(groups, &before, false);
+	end_ownership(groups, &before);
 }
 
 uint8_t groups_leave(struct groups *groups, const struct member_entry *member, uint8_t join_state)
@@ -463,7 +452,7 @@ uint8_t groups_leave(struct groups *groups, const struct member_entry *member, u
 		registry_drop(groups->registry, REGISTRY_MEMBER, &left);
 	if (kept_it && !(left.join_state & JOIN_KEEPS_GROUP) && end_unless_kept(groups, left.mgid))
 		return 0;
-	end_ownership(groups, &left, true);
+	end_ownership(groups, &left);
 	return left.join_state;
 }
 

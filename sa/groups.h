@@ -65,8 +65,8 @@ enum { GROUPS_OWN_SHARE = 4 };
 
 /* Stores the member, and the group, which may be new or unchanged. A group counts for the port
  * that made it as long as that port has registered a membership in it, its own or that of
- * another port. Then it counts for another port that has, and may make one more group. Without
- * such a port the group ends: two ports together cannot keep more groups than their limits. */
+ * another port. Then it counts for another port that keeps it and may get one more group; without
+ * such a port it counts as before. So two ports cannot keep more groups than both may. */
 void groups_join(struct groups *groups, const struct group_entry *group,
 		 const struct member_entry *member);
 /* Removes these bits from the member's JoinState. A member without any bit is dropped. A group

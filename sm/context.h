@@ -159,6 +159,7 @@ struct sm {
 	const char *sm_lid_why; /* as in the last lid_report */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
 	struct rate search_rate, stranger_rate, unknown_trap_rate, epoch_rate;
+	struct loop_timer epoch_timer;
 	struct rate peer_rate[PEERS_HAVE_WRITTEN + 1]; /* of heavy sweeps, by the doubt */
 	struct key_views key_views;
 	struct sm_commands *commands; /* of sm/control; NULL: no commands are registered */

@@ -178,11 +178,11 @@ static bool read_after_peers(struct sm *sm)
 static void role_after_contest(struct sm *sm)
 {
 	if (!read_after_peers(sm)) {
-		sweep_end(
-			sm, -EALREADY,
-			"another manager was MASTER several times: weftd programs nothing until it "
-			"reads everything again, within %u s (set allowed_sm_guids)",
-			PEER_RATE_S);
+		sweep_end(sm, -EALREADY,
+			  "other managers become MASTER again and again: weftd programs nothing "
+			  "between its heavy sweeps, one in %u s (stop them, or set "
+			  "allowed_sm_guids)",
+			  PEER_RATE_S);
 		return;
 	}
 	if (sm->sweep.found_master)

@@ -20,8 +20,8 @@ struct sender {
 	uint64_t revision; /* that of its node at the last request */
 	uint64_t sweep;	   /* the sweep that makes this read; 0: none yet */
 	unsigned empty;	   /* reads in a row without changes */
-	uint64_t tid;	   /* of the last trap */
-	uint16_t number;   /* the same */
+	uint64_t link_tid; /* of the last trap 128 */
+	uint16_t number;   /* of the last trap */
 	uint8_t what;	   /* bits of enum discover_look for the next read; 0: none */
 };
 
@@ -114,8 +114,12 @@ static struct sender *trap_pace_sender(struct trap_pace *pace, const struct port
 static void end_back_off(struct sender *sender, const struct port *port, uint16_t number,
 			 uint64_t tid)
 {
-	if (number != TRAP_LINK_STATE || (sender->number == number && sender->tid == tid) ||
-	    !port_of_switch(port) || !sender->empty)
+	bool is_repeated = sender->link_tid == tid;
+
+	if (number != TRAP_LINK_STATE)
+		return;
+	sender->link_tid = tid;
+	if (is_repeated || !port_of_switch(port) || !sender->empty)
 		return;
 	sender->empty = 0;
 	sender->next_us = sender->looked_us + trap_pause_us(0);
@@ -132,7 +136,6 @@ void trap_pace_look(struct trap_pace *pace, const struct port *port, uint8_t wha
 	end_back_off(sender, port, number, tid);
 	sender->what |= what;
 	sender->number = number;
-	sender->tid = tid;
 	sender->forget_us = now_us + TRAP_FORGET_S * S_US;
 	if (now_us >= sender->next_us)
 		trap_pace_look_at(sender);

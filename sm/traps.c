@@ -343,10 +343,22 @@ static void trap_new_epoch(struct sm *sm, const struct trap *trap)
 		return;
 	if (trap->sender)
 		trap->sender->node->sw->links_changed = true;
+	if (!program_epoch_is_used(sm->program))
+		return;
 	rate->burst = TRAP_EPOCHS_BURST;
 	rate->interval_us = TRAP_EPOCHS_INTERVAL_US;
 	if (rate_allows(rate, loop_now_us(sm->loop)))
 		program_new_epoch(sm->program);
+	else if (!loop_timer_armed(&sm->epoch_timer))
+		loop_timer_arm(&sm->epoch_timer, rate_wait_us(rate, loop_now_us(sm->loop)));
+}
+
+/* The epoch of traps that the limit has held back. */
+static void late_epoch(void *arg)
+{
+	struct sm *sm = arg;
+
+	program_new_epoch(sm->program);
 }
 
 static void read_trap(struct sm *sm, const struct smp_rx_request *request, struct trap *trap)
@@ -392,9 +404,11 @@ void traps_init(struct sm *sm)
 	sm->mismatch_limit = (struct log_limit){.burst = 10, .interval_us = 1000000};
 	sm->search_rate = (struct rate){.burst = 100, .interval_us = 10000};
 	trap_pace_init(&sm->trap_pace, sm);
+	loop_timer_init(&sm->epoch_timer, sm->loop, "traps", late_epoch, sm);
 }
 
 void traps_done(struct sm *sm)
 {
 	trap_pace_done(&sm->trap_pace);
+	loop_timer_disarm(&sm->epoch_timer);
 }

@@ -42,7 +42,8 @@ static struct peer_order *find_order(struct peers *peers, guid_t guid)
 	return NULL;
 }
 
-bool peers_count_is_before(uint32_t a, uint32_t b)
+/* The counter wraps. */
+static bool act_count_is_before(uint32_t a, uint32_t b)
 {
 	return (int32_t)(a - b) < 0;
 }
@@ -55,7 +56,7 @@ static bool control_packet_is_late(struct peers *peers, const struct sm_info *se
 {
 	const struct peer_order *last = find_order(peers, sender->guid);
 
-	return last && peers_count_is_before(sender->act_count, last->act_count) &&
+	return last && act_count_is_before(sender->act_count, last->act_count) &&
 	       loop_now_us(peers->loop) - last->at_us < ORDER_LATE_US;
 }
 
@@ -72,7 +73,7 @@ void peers_answered(struct peers *peers, const struct sm_info *info)
 {
 	struct peer_order *last = find_order(peers, info->guid);
 
-	if (last && peers_count_is_before(info->act_count, last->act_count))
+	if (last && act_count_is_before(info->act_count, last->act_count))
 		*last = (struct peer_order){0};
 }
 

@@ -38,7 +38,7 @@ struct peers {
 
 	struct peer *list; /* with their latest answers to a survey or a poll */
 	size_t count;
-	struct peer *mute; /* ports with IsSM that do not answer: their LID and GUID */
+	struct peer *mute;    /* ports that this survey does not wait for: their LID and GUID */
 	size_t num_mute;
 	unsigned surveys;
 	size_t pending; /* answers of the survey still to come */
@@ -67,7 +67,6 @@ struct peers {
 	struct trust trust;
 	struct log_limit limit;
 	struct rate handovers; /* limit of surveys that control packets cause */
-	struct rate news;      /* limit of surveys that answers to polls cause */
 	struct peer_order orders[PEER_ORDERS];
 	unsigned num_orders; /* since the start: the next element replaces the oldest */
 };
@@ -80,8 +79,6 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 void peers_answered(struct peers *peers, const struct sm_info *info);
 /* A manager that this MASTER did not know may have been MASTER elsewhere. */
 void peers_doubt_newcomer(struct peers *peers);
-/* Whether the ActCount a is before b: the counter wraps. */
-bool peers_count_is_before(uint32_t a, uint32_t b);
 /* The handover target has accepted. */
 void peers_handover_complete(struct peers *peers);
 

@@ -25,12 +25,24 @@
 /* Time for a manager that ranks higher to become MASTER, before the next survey. */
 enum { MASTER_WAIT_MS = 10000 };
 
+/* A port that does not answer a survey is not queried for half a minute, and for twice as long each
+ * further time, up to an hour. */
+enum { MUTE_US = 30000000, MUTE_DOUBLINGS = 7 };
+
+/* Surveys that the answers of a port to polls cause: so many at once, and one more per interval. */
+enum { NEWS_BURST = 8, NEWS_INTERVAL_US = 2000000 };
+
+static void watch_end(struct poll *poll)
+{
+	if (poll)
+		poll_end(poll);
+	free(poll);
+}
+
 static void watch_ends(struct peers *peers)
 {
-	for (size_t i = 0; i < peers->num_watched; i++) {
-		poll_end(peers->watched[i]);
-		free(peers->watched[i]);
-	}
+	for (size_t i = 0; i < peers->num_watched; i++)
+		watch_end(peers->watched[i]);
 	free(peers->watched);
 	peers->watched = NULL;
 	peers->num_watched = 0;
@@ -156,13 +168,26 @@ static void learn(struct peers *peers, lid_t lid, const struct sm_info *info)
 	hear(peers, peer, info);
 }
 
+/* Whether a manager that the survey did not query has answered polls until now. */
+static bool answers_polls(const struct peers *peers, const struct peer *peer)
+{
+	uint64_t patience_us =
+		(uint64_t)peers->options->poll_misses * peers->options->poll_interval_ms * 1000;
+
+	for (size_t i = 0; i < peers->num_mute; i++)
+		if (peers->mute[i].info.guid == peer->info.guid)
+			return loop_now_us(peers->loop) - peer->heard_us <= patience_us;
+	return false;
+}
+
 /* At the end of a survey: drops the managers that have not answered since it began. */
 static void drop_silent(struct peers *peers)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < peers->count; i++) {
-		if (peers->list[i].survey == peers->surveys)
+		if (peers->list[i].survey == peers->surveys ||
+		    answers_polls(peers, &peers->list[i]))
 			peers->list[kept++] = peers->list[i];
 		else if (was_master_beside(peers, &peers->list[i]))
 			peers->doubt = PEERS_HAVE_WRITTEN;
@@ -259,16 +284,18 @@ static bool is_handover_target(const struct sm_info *info, const struct sm_info 
 	return (info->state == SM_STANDBY || info->state == SM_MASTER) && role_outranks(info, own);
 }
 
-/* A manager that did not answer the survey answers a poll. */
-static void mute_answers(struct peers *peers, guid_t guid)
+/* Whether a survey because of an answer of this port to a poll is allowed. */
+static bool news_is_allowed(const struct peers *peers, guid_t guid)
 {
 	struct port *port = map_get(&peers->fabric->ports, guid);
+	struct rate *rate;
 
-	if (!port || !port_agent(port) || !port_agent(port)->sm_is_mute ||
-	    !rate_allows(&peers->news, loop_now_us(peers->loop)))
-		return;
-	port_agent(port)->sm_is_mute = false;
-	peers->noticed(peers->ctx, "a manager responds again");
+	if (!port || !port_agent(port))
+		return false;
+	rate = &port_agent(port)->survey.news;
+	rate->burst = NEWS_BURST;
+	rate->interval_us = NEWS_INTERVAL_US;
+	return rate_allows(rate, loop_now_us(peers->loop));
 }
 
 /* The trap may be lost, and the other manager may be slow to act. So it is sent again after 1,
@@ -285,18 +312,17 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 	    trust_judge(&peers->trust, before.guid, poll->peer.lid, info,
 			"answered as a manager") != TRUST_OK)
 		return;
-	if (!peer) {
-		mute_answers(peers, before.guid);
-		return;
-	}
 	peers_answered(peers, info);
+	if (peer)
+		hear(peers, peer, info);
+	else /* surveys do not query it, because it did not answer them */
+		learn(peers, poll->peer.lid, info);
 	peers_own_info(peers, &own);
-	poll->peer.info = *info;
-	poll->peer.info.sm_key = 0;
-	hear(peers, peer, info);
-	if (((before.state == SM_MASTER) != (info->state == SM_MASTER) ||
-	     (is_handover_target(info, &own) && !is_handover_target(&before, &own))) &&
-	    rate_allows(&peers->news, loop_now_us(peers->loop))) {
+	if (!peer || (before.state == SM_MASTER) != (info->state == SM_MASTER) ||
+	    (is_handover_target(info, &own) && !is_handover_target(&before, &own))) {
+		if (!news_is_allowed(peers, before.guid))
+			return; /* the next answer tries again */
+		poll->peer.info = *info;
 		snprintf(reason, sizeof(reason), "%s changed its state",
 			 peer_describe(&poll->peer, text));
 		peers->noticed(peers->ctx, reason);
@@ -304,26 +330,57 @@ static void watched_news(void *ctx, struct poll *poll, enum poll_news news,
 		   !(poll->answers & (poll->answers - 1))) {
 		tell_master(peers, &poll->peer);
 	}
+	poll->peer.info = *info;
+	poll->peer.info.sm_key = 0;
 }
 
-static void watch(struct peers *peers, const struct peer *peer)
+/* Moves the poll of this manager out of those that were watched before; NULL: there is none. */
+static struct poll *watched_before(struct poll **polls, size_t count, guid_t guid)
 {
-	struct poll *poll = mem_alloc(sizeof(*poll));
+	for (size_t i = 0; i < count; i++) {
+		struct poll *poll = polls[i];
 
+		if (poll && poll->peer.info.guid == guid) {
+			polls[i] = NULL;
+			return poll;
+		}
+	}
+	return NULL;
+}
+
+/* Polls that go on keep their time, so that frequent surveys do not hold them up. */
+static struct poll *watch(struct peers *peers, const struct peer *peer, struct poll *poll)
+{
+	if (poll) {
+		poll->peer = *peer;
+		return poll;
+	}
+	poll = mem_alloc(sizeof(*poll));
 	poll_init(poll, peers->loop, peers->txns, peers->fabric, peers->options, watched_news,
 		  peers);
 	poll_begin(poll, peer);
-	peers->watched[peers->num_watched++] = poll;
+	return poll;
 }
 
 static void watch_begins(struct peers *peers)
 {
-	watch_ends(peers);
+	struct poll **before = peers->watched;
+	size_t count = peers->num_watched;
+
 	peers->watched = mem_array(peers->count + peers->num_mute, sizeof(struct poll *));
+	peers->num_watched = 0;
 	for (size_t i = 0; i < peers->count; i++)
-		watch(peers, &peers->list[i]);
+		peers->watched[peers->num_watched++] =
+			watch(peers, &peers->list[i],
+			      watched_before(before, count, peers->list[i].info.guid));
 	for (size_t i = 0; i < peers->num_mute; i++)
-		watch(peers, &peers->mute[i]);
+		if (!peers_find(peers, peers->mute[i].info.guid))
+			peers->watched[peers->num_watched++] =
+				watch(peers, &peers->mute[i],
+				      watched_before(before, count, peers->mute[i].info.guid));
+	for (size_t i = 0; i < count; i++)
+		watch_end(before[i]);
+	free(before);
 }
 
 /* The survey */
@@ -541,6 +598,14 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
 	return peers_hand_over(peers, handover_target);
 }
 
+/* Whether the ActCount of the previous master has begun again. An answer from before the handover
+ * says nothing. */
+static bool was_restarted(const struct peers *peers, const struct peer *peer)
+{
+	return peer->heard_us >= peers->role_us &&
+	       peer->info.act_count < peers->previous_act_count;
+}
+
 /* A manager that ends hands over, too, and may become MASTER again after a restart, which its
  * ActCount shows. */
 static void look_for_previous_master(struct peers *peers)
@@ -549,8 +614,7 @@ static void look_for_previous_master(struct peers *peers)
 
 	for (size_t i = 0; i < peers->count; i++)
 		is_there |= peers->list[i].info.guid == peers->previous_master &&
-			    !peers_count_is_before(peers->list[i].info.act_count,
-						   peers->previous_act_count);
+			    !was_restarted(peers, &peers->list[i]);
 	if (peers->previous_master && !is_there)
 		peers->inherited = 0;
 	peers->previous_master = 0;
@@ -601,13 +665,32 @@ static void take_answer(struct peers *peers, struct port *port, const struct smp
 	learn(peers, lid, &info);
 }
 
-/* A host that claims to have a manager and never answers must not delay each sweep. A MASTER polls
- * it, and queries it again when it has answered. */
+/* A MASTER polls it. */
 static void note_mute(struct peers *peers, const struct port *port)
 {
 	peers->mute = mem_resize(peers->mute, peers->num_mute + 1, sizeof(*peers->mute));
-	peers->mute[peers->num_mute++] =
-		(struct peer){.lid = port_info(port)->lid, .info.guid = port_facts(port)->guid};
+	peers->mute[peers->num_mute++] = (struct peer){.lid = port_info(port)->lid,
+						       .info.guid = port_facts(port)->guid};
+}
+
+/* A host that claims to have a manager and does not answer must not delay each sweep. A manager that
+ * has answered a poll meanwhile is not mute: its answer was lost. */
+static void judge_mute(struct peers *peers, const struct port *port, int error)
+{
+	struct survey_state *state = &port->agent->survey;
+	const struct peer *peer = peers_find(peers, port_facts(port)->guid);
+
+	if (!error) {
+		state->mutes = 0;
+		state->mute_until_us = 0;
+	}
+	if (error != -ETIMEDOUT || (peer && peer->survey == peers->surveys))
+		return;
+	state->mute_until_us =
+		loop_now_us(peers->loop) +
+		((uint64_t)MUTE_US << (state->mutes < MUTE_DOUBLINGS ? state->mutes : MUTE_DOUBLINGS));
+	state->mutes++;
+	note_mute(peers, port);
 }
 
 static void got_sm_info(void *owner, void *subject, const struct smp_request *request,
@@ -617,9 +700,7 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 	struct port *port = subject;
 
 	(void)request;
-	port->agent->sm_is_mute = answer->error == -ETIMEDOUT;
-	if (port->agent->sm_is_mute)
-		note_mute(peers, port);
+	judge_mute(peers, port, answer->error);
 	take_answer(peers, port, answer);
 	peers_answer_landed(peers);
 }
@@ -637,7 +718,8 @@ static unsigned ask_end(void *arg, size_t *at)
 	if (port == peers->fabric->sm_port || !port_facts(port)->known ||
 	    !(port_info(port)->capability_mask & CAP_IS_SM))
 		return 1;
-	if (peers->role == SM_MASTER && port->agent->sm_is_mute) {
+	if (peers->role == SM_MASTER &&
+	    loop_now_us(peers->loop) < port->agent->survey.mute_until_us) {
 		note_mute(peers, port);
 		return 1;
 	}
@@ -775,7 +857,6 @@ struct peers *peers_new(struct loop *loop, struct txn_table *txns, struct transp
 	peers->loop = loop;
 	peers->noticed = noticed;
 	peers->handovers = (struct rate){.burst = 2, .interval_us = 10000000};
-	peers->news = (struct rate){.burst = 8, .interval_us = 2000000};
 	trust_init(&peers->trust, options, &transport->port.port_guid);
 	poll_init(&peers->poll, loop, txns, fabric, options, master_news, peers);
 	return peers;

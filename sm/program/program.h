@@ -93,6 +93,8 @@ void program_stop(struct program *program);
 
 /* Records a change of links. From now on each switch is verified before its next Set(). */
 void program_new_epoch(struct program *program);
+/* Whether a new epoch would make any difference: a switch was verified in this one. */
+bool program_epoch_is_used(const struct program *program);
 
 /* Clears the report at the begin of a sweep. all_is_read: this sweep reads the whole fabric, so
  * that it covers all earlier changes. */

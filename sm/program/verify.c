@@ -31,6 +31,11 @@ void program_new_epoch(struct program *program)
 	program->epoch_used = false;
 }
 
+bool program_epoch_is_used(const struct program *program)
+{
+	return program->epoch_used;
+}
+
 void verify_begin(struct program *program, struct node *node)
 {
 	bool old = loop_now_us(program->loop) - program->began_us > OLD_US ||

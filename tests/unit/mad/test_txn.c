@@ -415,9 +415,20 @@ static void test_counts(void)
 	for (unsigned attr = 0; attr < 2000; attr++) {
 		subn_build(mad, METHOD_GET, (uint16_t)(0x4000 + attr), 0, 0, NULL, NULL);
 		wire_receive(&wire, mad, MAD_SIZE);
+		subn_build(mad, METHOD_GET_RESP, (uint16_t)(0x4000 + attr), 0, 0, NULL, NULL);
+		CU_ASSERT_EQUAL(txn_send(table, &to, mad, sizeof(mad)), 0); /* the answer */
 	}
 	CU_ASSERT_TRUE(txn_counts(table, &rows) <= 256);
 	CU_ASSERT_EQUAL(count_of(METHOD_GET, ATTR_PORT_INFO)->received, 1);
+	count = count_of(0, 0); /* all others */
+	CU_ASSERT_PTR_NOT_NULL_FATAL(count);
+	CU_ASSERT(count->received > 1000 && count->sent > 1000);
+	for (unsigned attr = 0; attr < 100; attr++) {
+		subn_build(mad, METHOD_TRAP, (uint16_t)(0x100 + attr), 0, 0, NULL, NULL);
+		CU_ASSERT_EQUAL(txn_send(table, &to, mad, sizeof(mad)), 0);
+	}
+	CU_ASSERT_PTR_NOT_NULL_FATAL(count_of(METHOD_TRAP, 0x100 + 99));
+	CU_ASSERT_EQUAL(count_of(METHOD_TRAP, 0x100 + 99)->sent, 1);
 	end();
 }
 

@@ -175,41 +175,68 @@ static unsigned groups_there(void)
 	return (unsigned)registry_count(sa.registry, REGISTRY_GROUP);
 }
 
-/* Two ports cannot keep more groups than both may: A makes groups that C joins, and leaves them. */
-static void test_groups_of_two(void)
+/* A makes so many groups, which C joins with this state and B as a full member, and leaves them.
+ * Returns how many A could make. */
+static unsigned hand_on(uint32_t first, uint32_t count, uint8_t join_state)
+{
+	unsigned made = 0;
+
+	for (uint32_t i = first; i < first + count; i++) {
+		if (join(A, i, JOIN_FULL) != STATUS_OK)
+			continue;
+		made++;
+		CU_ASSERT_EQUAL(join(C, i, join_state), STATUS_OK);
+		CU_ASSERT_EQUAL(join(B, i, JOIN_FULL), STATUS_OK);
+		CU_ASSERT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
+	}
+	return made;
+}
+
+/* Three ports cannot keep more groups than all may: A makes groups that others join, and leaves
+ * them. No group ends while a full member is in it. */
+static void test_groups_of_others(void)
 {
 	enum { MOST = 4 };
 	struct unit_capture capture;
 	unsigned before;
-	char log[4096];
+	char log[8192];
 
 	begin();
 	limit(1000, MOST);
 	before = groups_there();
 	unit_capture_begin(&capture);
-	for (uint32_t i = 1; i <= 3 * MOST; i++) {
-		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(join(C, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
-	}
+	CU_ASSERT_EQUAL(hand_on(1, 5 * MOST, JOIN_FULL), 3 * MOST);
 	unit_capture_end(&capture, log, sizeof(log));
-	CU_ASSERT_EQUAL(groups_there() - before, MOST);
-	CU_ASSERT_EQUAL(members(), MOST);
-	/* A third port that may own more keeps the group. */
-	CU_ASSERT_EQUAL(join(A, 100, JOIN_FULL), STATUS_OK);
+	CU_ASSERT_EQUAL(groups_there() - before, 3 * MOST);
+	CU_ASSERT_EQUAL(members(), 6 * MOST);
+	end();
+}
+
+/* A group counts for a port that keeps it, not for a port that only sends or listens. */
+static void test_heirs(void)
+{
+	enum { MOST = 4 };
+	struct unit_capture capture;
+	char log[4096];
+
+	begin();
+	limit(1000, MOST);
+	CU_ASSERT_EQUAL(hand_on(1, MOST, JOIN_NON_MEMBER), MOST);
+	unit_capture_begin(&capture);
 	CU_ASSERT_EQUAL(join(C, 100, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(join(B, 100, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(quit(A, 100, JOIN_FULL), STATUS_OK);
-	CU_ASSERT_EQUAL(groups_there() - before, MOST + 1);
+	CU_ASSERT_EQUAL(join(B, 101, JOIN_FULL), SA_NO_RESOURCES);
+	unit_capture_end(&capture, log, sizeof(log));
 	end();
 }
 
 /* A port does not take over more than its share while MLIDs are scarce. */
-static void test_share_of_two(void)
+static void test_share_of_heirs(void)
 {
 	enum { ENTRIES = 64, MOST = 40, SHARE = MOST / 4 };
+	struct unit_capture capture;
 	struct view *view;
 	unsigned before;
+	char log[8192];
 
 	begin();
 	limit(1000, MOST);
@@ -217,15 +244,13 @@ static void test_share_of_two(void)
 	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
 	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
 	view_publish(&sa.view, view);
-	for (uint32_t i = 1; i < ENTRIES / 2; i++)
+	for (uint32_t i = 1; i < ENTRIES / 2; i++) /* more than the share of B */
 		CU_ASSERT_EQUAL(join(B, i, JOIN_FULL), STATUS_OK);
 	before = groups_there();
-	for (uint32_t i = 100; i < 100 + 2 * SHARE; i++) {
-		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(join(C, i, JOIN_FULL), STATUS_OK);
-		CU_ASSERT_EQUAL(quit(A, i, JOIN_FULL), STATUS_OK);
-	}
-	CU_ASSERT_EQUAL(groups_there() - before, SHARE);
+	unit_capture_begin(&capture);
+	CU_ASSERT_EQUAL(hand_on(100, 3 * SHARE, JOIN_FULL), 2 * SHARE);
+	unit_capture_end(&capture, log, sizeof(log));
+	CU_ASSERT_EQUAL(groups_there() - before, 2 * SHARE);
 	end();
 }
 
@@ -574,8 +599,9 @@ int main(void)
 		{"the default SA_Key ends no membership", test_default_key},
 		{"memberships for others count for the requester", test_proxies_count},
 		{"groups count for their makers", test_groups_count},
-		{"two ports keep groups", test_groups_of_two},
-		{"the share of two ports", test_share_of_two},
+		{"ports keep groups of others", test_groups_of_others},
+		{"a group counts for a port that keeps it", test_heirs},
+		{"the share of groups of others", test_share_of_heirs},
 		{"groups of virtual functions", test_groups_of_functions},
 		{"the share of MLIDs", test_share_of_mlids},
 		{"MLIDs kept for partitions", test_kept_mlids},

@@ -552,11 +552,13 @@ static void link_after(uint16_t number, bool next_tid)
 	if (number == TRAP_LINK_STATE)
 		details.link_state.lid = bed.victim_switch;
 	for (unsigned looks = 0; looks < 8; looks++) {
+		began_us = loop_now_us(bed.world->loop);
 		awaited_sweep = bed.world->sm->sweep.last.number + 1;
 		fake_trap(bed.world->fake, bed.victim_switch, number, &details,
 			  1 + (next_tid ? looks : 0), 0);
 		sm_world_run(bed.world, has_swept);
 	}
+	CU_ASSERT_TRUE(loop_now_us(bed.world->loop) - began_us > 2500000);
 	began_us = loop_now_us(bed.world->loop);
 	awaited_sweep = bed.world->sm->sweep.last.number + 1;
 	fake_link(&sm_world_node(bed.world, "host-4")->port[1], false);

@@ -379,15 +379,21 @@ static void write_as_another_master(const struct world *world)
 static struct {
 	unsigned answers, master, period;
 	unsigned heavy; /* reads of host-6, which only a heavy sweep reads */
+	bool all_news;	/* each of its answers to polls may cause a survey */
 } rival;
 
 static enum fake_fate rival_answers(void *ctx, struct fake_node *node,
 				    const struct mad_header *header)
 {
+	struct world *world = ctx;
+
 	if (node == sm_world_node(ctx, "host-4") && header->attr_id == ATTR_SM_INFO &&
 	    header->method == METHOD_GET)
 		node->sm.state =
 			rival.answers++ % rival.period < rival.master ? SM_MASTER : SM_STANDBY;
+	if (rival.all_news)
+		port_agent(map_get(&world->sm->fabric->ports, guid_of(world, "host-4")))
+			->survey.news.used = 0;
 	rival.heavy += node == sm_world_node(ctx, "host-6") && header->attr_id == ATTR_NODE_INFO;
 	return FAKE_ANSWER;
 }
@@ -453,8 +459,8 @@ static void test_alternating_master(void)
 	struct rate *rate = &world->sm->peer_rate[PEERS_HAVE_WRITTEN];
 
 	*rate = (struct rate){.burst = ALLOWED};
-	world->sm->peers->news.burst = 1000;
 	rival.answers = rival.heavy = 0;
+	rival.all_news = true;
 	rival.master = 2;
 	rival.period = 4;
 	world->fake->fate = rival_answers;
@@ -466,7 +472,7 @@ static void test_alternating_master(void)
 	CU_ASSERT_EQUAL(rival.heavy, ALLOWED);
 	CU_ASSERT_EQUAL(sets_sent(world), 0);
 	CU_ASSERT_EQUAL(world->error, -EALREADY);
-	CU_ASSERT_PTR_NOT_NULL(strstr(world->text, "another manager was MASTER several times"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(world->text, "other managers become MASTER again and again"));
 	/* The sweep after that comes without a request, as soon as the rate allows it. */
 	rate->interval_us = 100000;
 	rate->last_us = loop_now_us(world->loop);
@@ -480,16 +486,18 @@ static void test_alternating_master(void)
 /* Each answer of a host shows another state: the sweeps that follow are limited. */
 static void test_surveys_are_limited(void)
 {
+	enum { AT_ONCE = 8 };
 	struct world *world = with_standby();
 	uint64_t sweeps = world->sm->sweep.last.number;
 
 	rival.answers = rival.heavy = 0;
+	rival.all_news = false;
 	rival.master = 1;
 	rival.period = 2;
 	world->fake->fate = rival_answers;
 	CU_ASSERT_TRUE(sm_world_run(world, has_alternated));
 	/* Each may be followed by the heavy sweep that it causes. */
-	CU_ASSERT(world->sm->sweep.last.number - sweeps <= 2 * world->sm->peers->news.burst + 4);
+	CU_ASSERT(world->sm->sweep.last.number - sweeps <= 2 * AT_ONCE + 4);
 	sm_world_free(world);
 }
 
@@ -544,6 +552,9 @@ static void test_mute_manager(void)
 	first_us = world->sm->sweep.last.duration_us;
 	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT(world->sm->sweep.last.duration_us * 4 < first_us);
+	passed_us = loop_now_us(world->loop) + 200000;
+	CU_ASSERT_TRUE(sm_world_run(world, has_passed));
+	sm_world_sweep(world, DISCOVER_LIGHT);
 	CU_ASSERT_EQUAL(peers_list(world->sm->peers, &list), 0);
 	world->fake->fate = NULL;
 	CU_ASSERT_TRUE(sm_world_run(world, has_found_another));
@@ -557,6 +568,81 @@ static void count_pretenders(void *ctx, int level, const struct log_subject *sub
 
 	*count += level == LOG_WARNING && !strcmp(subject->message_id, MESSAGE_FOREIGN_MANAGER) &&
 		  strstr(text, "pretends to be a manager");
+}
+
+/* The SMInfo requests to host-4 that are lost. With those by a directed route it answers only
+ * polls. */
+static enum { LOSE_NONE, LOSE_DIRECTED, LOSE_ALL } losses;
+
+static enum fake_fate lose_directed(void *ctx, struct fake_node *node,
+				    const struct mad_header *header)
+{
+	bool is_lost = losses == LOSE_ALL ||
+		       (losses == LOSE_DIRECTED && header->mgmt_class == CLASS_SUBN_DIRECTED);
+
+	return is_lost && node == sm_world_node(ctx, "host-4") && header->attr_id == ATTR_SM_INFO
+		       ? FAKE_LOSE_REQUEST
+		       : FAKE_ANSWER;
+}
+
+static bool is_contested(const struct world *world)
+{
+	return world->sm->sweep.contested_us && sm_world_is_quiet(world);
+}
+
+/* Another MASTER, for which this one waits, does not answer a survey: it answers polls, or nothing
+ * during the first survey, or polls only for ever. This one still waits, in one sweep right after
+ * another. */
+static void test_lost_survey_of_a_master(void)
+{
+	static const struct {
+		unsigned first, then;
+	} rows[] = {
+		{LOSE_DIRECTED, LOSE_NONE},
+		{LOSE_ALL, LOSE_NONE},
+		{LOSE_DIRECTED, LOSE_DIRECTED},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = with_standby();
+		struct fake_node *other = sm_world_node(world, "host-4");
+
+		other->sm.state = SM_MASTER;
+		CU_ASSERT_TRUE(sm_world_run(world, is_contested));
+		losses = rows[i].first;
+		world->fake->fate = lose_directed;
+		write_as_another_master(world);
+		passed_us = loop_now_us(world->loop) + 300000; /* many polls */
+		while (!has_passed(world)) {
+			sm_world_sweep(world, DISCOVER_HEAVY);
+			losses = rows[i].then;
+			CU_ASSERT_EQUAL(sets_sent(world), 0);
+			CU_ASSERT_EQUAL(world->error, -EALREADY);
+		}
+		other->sm.state = SM_STANDBY;
+		world->fake->fate = NULL;
+		passed_us = loop_now_us(world->loop) + 500000;
+		CU_ASSERT_TRUE(sm_world_run(world, has_passed));
+		sm_world_check_up(world);
+		sm_world_free(world);
+	}
+}
+
+/* A manager that answers polls and no survey does not cause one sweep after another. */
+static void test_answers_polls_only(void)
+{
+	struct world *world = with_standby();
+	uint64_t sweeps;
+
+	losses = LOSE_DIRECTED;
+	world->fake->fate = lose_directed;
+	sm_world_sweep(world, DISCOVER_LIGHT);
+	sweeps = world->sm->sweep.last.number;
+	passed_us = loop_now_us(world->loop) + 5000000;
+	CU_ASSERT_TRUE(sm_world_run(world, has_passed));
+	CU_ASSERT(world->sm->sweep.last.number - sweeps <= 2);
+	CU_ASSERT_TRUE(has_found_another(world)); /* the polls show it */
+	sm_world_free(world);
 }
 
 /* A host answers as if it were the manager of another host, with a higher priority: neither gets a
@@ -699,6 +785,7 @@ static void test_takes_a_handover(void)
 {
 	struct sm_info sender = {.sm_key = SM_KEY_DEFAULT, .state = SM_MASTER}, answer = {0};
 	struct world *world = in_role(SM_STANDBY);
+	uint64_t sweeps = world->sm->sweep.last.number;
 
 	sender.guid = guid_of(world, "host-2");
 	sm_world_node(world, "host-2")->sm.state = SM_STANDBY;
@@ -708,7 +795,8 @@ static void test_takes_a_handover(void)
 			STATUS_OK);
 	CU_ASSERT_TRUE(sm_world_run(world, is_master));
 	CU_ASSERT_STRING_EQUAL(world->text, "subnet up");
-	CU_ASSERT_EQUAL(world->reports, 1); /* no sweep to read what host-2 wrote before it */
+	/* No sweep reads again what host-2 wrote before. */
+	CU_ASSERT_EQUAL(world->sm->sweep.last.number, sweeps + 1);
 	sm_world_check_up(world);
 	sm_world_free(world);
 }
@@ -801,6 +889,8 @@ int main(void)
 		{"an alternating master", test_alternating_master},
 		{"surveys are limited", test_surveys_are_limited},
 		{"a mute manager", test_mute_manager},
+		{"a lost survey of a master", test_lost_survey_of_a_master},
+		{"it answers polls only", test_answers_polls_only},
 		{"a host answers for another", test_impersonates},
 		{"a forged return path", test_forged_return_path},
 		{"it repeats nothing", test_repeats_nothing},

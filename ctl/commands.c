@@ -65,6 +65,12 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 		.meant = meant_p_key                                                     \
 	}
 
+/* The daemon knows the names. */
+#define PARTITION_ARGUMENT                              \
+	{                                               \
+		.member = "p_key", .label = "PARTITION" \
+	}
+
 #define PORT_ARGUMENT                                                       \
 	{                                                                   \
 		.member = "port", .label = "PORT", .least = 1, .most = 254, \
@@ -217,7 +223,8 @@ const struct ctl_command ctl_commands[] = {
 		    "and also at run time, its name and the parameters of its groups are those of "
 		    "the file."},
 	{.words = "partition show",
-	 .arguments = {P_KEY_ARGUMENT},
+	 .alias = "partition members",
+	 .arguments = {PARTITION_ARGUMENT},
 	 .document = true,
 	 .object = "partition",
 	 .print = print_partition,
@@ -228,51 +235,102 @@ const struct ctl_command ctl_commands[] = {
 		    "P_Key. `no room`: the P_Key table of the port is full. `absent`: the port is "
 		    "not present, and its membership is kept."},
 	{.words = "partition add",
+	 .alias = "partition create",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "name", .label = "NAME", .optional = true},
+		       OPTION("members", "MEMBERS"),
+		       OPTION("file", "FILE"),
+		       FLAG("full"),
+		       FLAG("limited"),
+		       FLAG("both"),
 		       FLAG("ipoib"),
 		       FLAG("indx0"),
 		       OPTION("mtu", "N"),
 		       OPTION("rate", "N"),
 		       OPTION("scope", "N"),
-		       OPTION("q_key", "N")},
+		       OPTION("q_key", "N"),
+		       FLAG("force")},
+	 .perform = members_perform,
 	 .print = print_partition_added,
 	 .failed = partition_change_failed,
-	 .summary = "Make a partition without members.",
-	 .details = "`--ipoib` also makes the broadcast group of IPoIB with the given parameters, "
-		    "which are encoded as in a partition file. If there is no free MLID for the "
-		    "group, a warning says so and the exit status is 1. The partition exists, but "
-		    "IPoIB does not work in it until the group exists. If you make 0x7fff, the "
-		    "default partition, each port that you do not add to it becomes a limited "
-		    "member."},
+	 .summary = "Make a partition, with or without members.",
+	 .details = "`--ipoib` also makes the broadcast group of IPoIB with the given parameters. "
+		    "The MTU is a number of bytes, or a code as in a partition file. The rate is a "
+		    "code, or from 25 a number of Gb/s, such as 100. If there is no free MLID for "
+		    "the group, a warning says so and the exit status is 1. The partition exists, "
+		    "but IPoIB does not work in it until the group exists. For the members and "
+		    "their membership see `partition member add`.\nIf the partition exists with "
+		    "the same parameters, the command succeeds, and only adds members. If you make "
+		    "0x7fff, the default partition, each port that you do not add to it becomes a "
+		    "limited member. If this takes full membership from ports, the command shows "
+		    "how many, and needs `--force`."},
 	{.words = "partition remove",
-	 .arguments = {P_KEY_ARGUMENT},
+	 .alias = "partition delete",
+	 .arguments = {PARTITION_ARGUMENT, FLAG("force")},
 	 .print = print_partition_removed,
 	 .failed = partition_change_failed,
 	 .summary = "Remove a partition that was made at run time, with its members.",
-	 .details = "If the file also defines the partition, its definition there stays in force."},
+	 .details = "If the file also defines the partition, its definition there stays in force. "
+		    "If ports that are present would lose the partition, the command shows how "
+		    "many, and needs `--force`. If there is no such partition, the command "
+		    "succeeds."},
+	{.words = "partition set",
+	 .arguments = {PARTITION_ARGUMENT, FLAG("ipoib"), FLAG("no-ipoib"), FLAG("indx0"),
+		       FLAG("no-indx0"), OPTION("mtu", "N"), OPTION("rate", "N"),
+		       OPTION("scope", "N"), OPTION("q_key", "N")},
+	 .print = print_partition_set,
+	 .failed = partition_change_failed,
+	 .summary = "Change the parameters of a partition that was made at run time.",
+	 .details = "Parameters without an option stay as they are. See `partition add`."},
+	{.words = "partition rename",
+	 .arguments = {PARTITION_ARGUMENT, {.member = "name", .label = "NAME"}},
+	 .print = print_partition_set,
+	 .failed = partition_change_failed,
+	 .summary = "Change the name of a partition that was made at run time."},
 	{.words = "partition member add",
-	 .arguments = {P_KEY_ARGUMENT,
-		       {.member = "guids", .label = "GUID", .many = true},
+	 .arguments = {PARTITION_ARGUMENT,
+		       {.member = "members", .label = "MEMBER", .many = true, .optional = true},
+		       OPTION("file", "FILE"),
 		       FLAG("full"),
 		       FLAG("limited"),
-		       FLAG("both")},
+		       FLAG("both"),
+		       FLAG("force")},
+	 .perform = members_perform,
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
-	 .summary = "Add members by port GUID; full members are the default.",
+	 .summary = "Add members to a partition, or change their membership.",
 	 .details =
-		 "The change takes effect at once, affects only these ports, and survives a "
-		 "restart. The answer comes when three steps are complete: the change is durable, "
-		 "the SA uses it, and no present port is pending. A port is pending until it has "
-		 "acknowledged or refused the change, or has failed. After 10 seconds the answer "
-		 "comes anyway and says which steps are not complete; these steps continue. The "
-		 "exit status is then 1. It is also 1 if a port does not take its P_Keys."},
+		 "A MEMBER names ports: `host-0003` (the description of a node that has one port), "
+		 "`host-0003/2` (its port 2), `host-[0003-0040,50]` (a hostlist, by the rules of "
+		 "Slurm), a port GUID with or without 0x, a range of GUIDs, or `ALL`, `ALL_CAS`, "
+		 "`ALL_SWITCHES`, `ALL_ROUTERS` for the ports that are present. The GUID of a node "
+		 "stands for its port if it has one. `=full`, `=limited` or `=both` may follow. "
+		 "FILE has members, separated by blanks or line ends; `#` begins a comment, and "
+		 "`-` is standard input. Members are full members if neither the member nor an "
+		 "option says otherwise. A name counts for the ports that have it now: the "
+		 "partition gets their GUIDs, which the answer shows. A GUID may be that of an "
+		 "absent port.\nThe change takes effect at once, affects only these ports, and "
+		 "survives a restart. The answer comes when three steps are complete: the change "
+		 "is durable, the SA uses it, and no present port is pending. A port is pending "
+		 "until it has acknowledged or refused the change, or has failed. After 10 seconds "
+		 "the answer comes anyway and says which steps are not complete; these steps "
+		 "continue. The exit status is then 1. It is also 1 if a port does not take its "
+		 "P_Keys. If all members have this membership already, nothing changes, and the "
+		 "command succeeds. If no full member would be left, the command shows how many "
+		 "limited members are cut off, and needs `--force`."},
 	{.words = "partition member remove",
-	 .arguments = {P_KEY_ARGUMENT, {.member = "guids", .label = "GUID", .many = true}},
+	 .arguments = {PARTITION_ARGUMENT,
+		       {.member = "members", .label = "MEMBER", .many = true, .optional = true},
+		       OPTION("file", "FILE"),
+		       FLAG("force")},
+	 .perform = members_perform,
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
 	 .summary = "Remove members that were added at run time.",
-	 .details = "The answer comes as for `partition member add`."},
+	 .details = "Members are named as for `partition member add`, and the answer comes in the "
+		    "same way. Ports that are not members count as removed. Members of the "
+		    "partition file are refused. `--force` is necessary if no full member would "
+		    "be left."},
 	{.words = "partition check",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .perform = partition_check,
@@ -381,8 +439,8 @@ const struct ctl_command ctl_commands[] = {
 		 "whichever is lower. The answer has the highest risk of all links.\nShifts: each "
 		 "host sends to the host that is a fixed number of places further on. The command "
 		 "tries up to 512 such numbers. Random: 100 random permutations, in which each "
-		 "host sends to one host and receives from one host. For each shift and each "
-		 "permutation, the number of flows on the link with the highest load counts. The "
+		 "host sends to one host and receives from one host. Each shift and each "
+		 "permutation has one number: the flows on the link with the highest load. The "
 		 "figures are the worst and the median of these numbers. For permutations, the "
 		 "95th percentile is also shown.\nBisection: the share of a link that a flow gets "
 		 "on average when one half of the hosts sends to the other half."},
@@ -554,9 +612,10 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Show the standbys that follow this manager, or the master that it follows.",
 	 .details = "A MASTER shows the role of each standby, and the number of changes that the "
 		    "standby has not acknowledged. Only a manager with the role STANDBY takes "
-		    "over. `Durability` is the option `durability` of `weftd.conf(5)`: whether a "
-		    "client gets its answer when this manager has stored a registration, or when "
-		    "the standbys have it too. A standby shows the master that it follows, how "
+		    "over. `Durability` is the option `durability` of `weftd.conf(5)`. It says "
+		    "when a client gets its answer: after this manager has stored the "
+		    "registration, or after the standbys have stored it, too. A standby shows the "
+		    "master that it follows, how "
 		    "many changes it is behind, whether its partition file differs, and why it "
 		    "does not follow other managers.\n`Refused` counts refusals since the start. "
 		    "It counts connections to `ha_listen` that had no valid key, or that came "

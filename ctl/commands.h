@@ -12,7 +12,7 @@
 #include "ctl/columns.h"
 #include "lib/control.h"
 
-enum { CTL_ARGUMENTS_MAX = 10 };
+enum { CTL_ARGUMENTS_MAX = 16 };
 
 struct ctl_argument {
 	const char *member;		 /* of the request */
@@ -43,6 +43,7 @@ struct ctl_sink {
 
 struct ctl_command {
 	const char *words;   /* "route show" */
+	const char *alias;   /* other words for the same command, without completion; or NULL */
 	const char *section; /* of the manual; set in the first row of a section */
 	struct ctl_argument arguments[CTL_ARGUMENTS_MAX]; /* ends at a row without member */
 	const char *list; /* the member of each part that is an array of rows; NULL: no list */

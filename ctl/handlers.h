@@ -48,12 +48,15 @@ extern const struct column partition_columns[];
 void print_partition(const json_t *data, FILE *out);
 /* These print the result of a change, and the ports that it affected. */
 void print_partition_added(const json_t *data, FILE *out);
+void print_partition_set(const json_t *data, FILE *out);
 void print_partition_removed(const json_t *data, FILE *out);
 void print_members_changed(const json_t *data, FILE *out);
 /* Prints how many partitions were put in force. */
 void print_partitions_accepted(const json_t *data, FILE *out);
 /* True if a port did not take its keys, or if the change was not complete in time. */
 bool partition_change_failed(const json_t *data);
+/* Adds the members of the requested file, which it reads with the user's rights, to the request. */
+int members_perform(const char *socket, const json_t *request, json_t **result, char **refusal);
 /* Reads the file with the user's rights and sends it in pieces. */
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal);
 /* Prints the P_Keys that ports would gain and lose. */

@@ -44,10 +44,9 @@ void ctl_usage(const struct ctl_command *command, char *usage, size_t size)
 	}
 }
 
-/* How many of argv's words are the command's; 0: argv does not call it. */
-static int words_match(const struct ctl_command *command, int argc, char *const *argv)
+/* How many of argv's words these are, the words of a command; 0: argv does not call it. */
+static int words_match(const char *words, int argc, char *const *argv)
 {
-	const char *words = command->words;
 	int count = 0;
 
 	while (*words) {
@@ -346,7 +345,8 @@ int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, j
 
 	if (argc < 1)
 		return refuse(error, "no command given; --help lists the commands");
-	while (found->words && !(words = words_match(found, argc, argv)))
+	while (found->words && !(words = words_match(found->words, argc, argv)) &&
+	       !(found->alias && (words = words_match(found->alias, argc, argv))))
 		found++;
 	if (!found->words)
 		return ctl_explain_unknown(argc, argv, error);

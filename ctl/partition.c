@@ -49,19 +49,22 @@ void print_partition(const json_t *data, FILE *out)
 	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
-/* done is the text about the partition; alone is the text if no port is affected. */
+/* done is the text about a partition that changed; alone is the text if no port is affected. */
 static void print_change(const json_t *data, const char *done, const char *alone, FILE *out)
 {
 	json_t *counts = json_object_get(data, "counts"), *count;
+	bool is_changed = flag_member(data, "changed");
 	const char *status;
 	unsigned kinds = 0;
 
 	text_put(out, data, "{p_key:x4}");
-	fputs(done, out);
+	if (json_string_length(json_object_get(data, "name")))
+		text_put(out, data, " \"{name}\"");
+	fputs(is_changed ? done : " is unchanged", out);
 	json_object_foreach (counts, status, count) {
 		fprintf(out, "%s%lld %s", kinds++ ? ", " : ": ", json_integer_value(count), status);
 	}
-	fprintf(out, "%s\n", kinds ? "" : alone);
+	fprintf(out, "%s\n", kinds || !is_changed ? "" : alone);
 	if (!flag_member(data, "durable"))
 		fputs("  not durable yet: the store has not confirmed it, and a restart may undo "
 		      "it; see weftctl status\n",
@@ -90,9 +93,72 @@ void print_partition_removed(const json_t *data, FILE *out)
 	print_change(data, ", made at run time, is removed", "", out);
 }
 
+void print_partition_set(const json_t *data, FILE *out)
+{
+	print_change(data, " is changed", "", out);
+}
+
 void print_members_changed(const json_t *data, FILE *out)
 {
-	print_change(data, "", ": no port is affected", out);
+	print_change(data, " is changed", ": no port is affected", out);
+}
+
+/* Members of a file */
+
+/* Appends the words of a line to the list; "#" begins a comment. */
+static int take_line(const char *line, json_t *members)
+{
+	static const char blanks[] = " \t\r\n";
+
+	for (line += strspn(line, blanks); *line && *line != '#'; line += strspn(line, blanks)) {
+		size_t length = strcspn(line, blanks);
+
+		if (json_array_append_new(members, json_stringn(line, length)))
+			return -EINVAL;
+		line += length;
+	}
+	return 0;
+}
+
+static int read_members(const char *path, json_t *members, char **refusal)
+{
+	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
+	char *line = NULL;
+	size_t room = 0;
+	int error = 0;
+
+	if (!file)
+		return file_refuse(refusal, path, strerror(errno));
+	while (!error && getline(&line, &room, file) > 0)
+		if (take_line(line, members))
+			error = file_refuse(refusal, path, "not UTF-8 text");
+	if (!error && ferror(file))
+		error = file_refuse(refusal, path, strerror(errno));
+	free(line);
+	if (file != stdin)
+		fclose(file);
+	return error;
+}
+
+int members_perform(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	json_t *members = json_array(), *copy = json_copy((json_t *)request);
+	const json_t *given = json_object_get(request, "members");
+	const char *path = json_string_value(json_object_get(request, "file"));
+	int error = 0;
+
+	if (json_is_string(given))
+		json_array_append_new(members, json_string(json_string_value(given)));
+	json_array_extend(members, (json_t *)given);
+	json_object_del(copy, "file");
+	if (path)
+		error = read_members(path, members, refusal);
+	json_object_set_new(copy, "members", members);
+	if (error) {
+		json_decref(copy);
+		return error;
+	}
+	return file_call(socket, copy, result, refusal);
 }
 
 void print_partitions_accepted(const json_t *data, FILE *out)

@@ -42,11 +42,16 @@ text|multicast list||^0xc000 +0xffff +2048 .* +permanent +ff12:401b:ffff::ffff:f
 json|multicast list||"mgid": "ff12:401b:ffff::ffff:ffff"
 text|multicast show|ff12:401b:ffff::ffff:ffff|^ff12:401b:ffff::ffff:ffff MLID 0xc000, permanent$
 json|multicast show|ff12:401b:ffff::ffff:ffff|"mlid": 49152
-text|partition add|0x0005 blue|^0x0005 is made; it has no members yet$
+text|partition add|0x0005 blue|^0x0005 "blue" is made; it has no members yet$
+text|partition add|0x0005 blue --mtu 2048|^0x0005 "blue" is unchanged$
 json|partition add|0x0006 red|"p_key": 6
 text|partition list||^0x0005 +run time .* +blue$
 json|partition list||"name": "red"
-text|partition member add|0x0005 HOST|^HOST +full +run time +acknowledged +1 +host-0005$
+text|partition set|blue --mtu 4096|^0x0005 "blue" is changed$
+json|partition set|0x0006 --no-ipoib|"changed": false
+text|partition rename|blue azure|^0x0005 "azure" is changed$
+json|partition rename|0x0006 red|"changed": false
+text|partition member add|azure host-0005|^HOST +full +run time +acknowledged +1 +host-0005$
 json|partition member add|0x0006 HOST --limited|"membership": "limited"
 text|partition show|0x0005|^HOST +full +run time +acknowledged +1 +host-0005$
 json|partition show|0x0006|"guid": "HOST"
@@ -56,7 +61,7 @@ text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
 json|partition check|good.conf|"gains": "0x8007"
 text|partition accept||^no partitions are missing: nothing to accept$
 json|partition accept||"loss": null
-text|partition remove|0x0005|^0x0005, made at run time, is removed$
+text|partition remove|azure|^0x0005, made at run time, is removed$
 json|partition remove|0x0006|"p_key": 6
 text|alias set|host-0005 1 0x0200000000000a01|^alias GUID 0x0200000000000a01 at index 1 of host-0005 port 1 \(HOST\) is set$
 json|alias set|host-0005 1 0x0200000000000a02|"granted": "administrator"

@@ -63,7 +63,7 @@ helps() {
 		grep -qF "  $usage" help.txt || because "weftctl $words --help lacks: $usage" || return 1
 		[ "$(sed -n '/^Commands:/,/^$/p' help.txt | grep -c '^  [a-z]')" = "$(awk -v words="$words" 'index($0 " ", words " ") == 1' usages.txt | wc -l)" ] ||
 			because "weftctl $words --help: $(cat help.txt)" || return 1
-		for option in $(grep -oE -- '--[a-z_0-9]+' <<<"$usage"); do
+		for option in $(grep -oE -- '--[a-z_0-9-]+' <<<"$usage"); do
 			grep -qE "^$words\|.* $option( |$)" <("$BUILD/weftctl" completion bash) || because "$option of $words is not completed" ||
 				return 1
 		done

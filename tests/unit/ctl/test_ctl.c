@@ -117,18 +117,23 @@ static const struct {
 	 "\"partition member remove\""},
 	{"partition", NULL,
 	 "unknown command \"partition\"; choose from \"partition list\", \"partition show\", "
-	 "\"partition add\", \"partition remove\", \"partition member add\", "
-	 "\"partition member remove\", \"partition check\", \"partition accept\""},
-	{"partition create", NULL,
-	 "unknown command \"partition create\"; choose from \"partition list\", \"partition "
-	 "show\", "
-	 "\"partition add\", \"partition remove\", \"partition member add\", "
-	 "\"partition member remove\", \"partition check\", \"partition accept\""},
-	{"partition create 0x8001", NULL,
-	 "unknown command \"partition create 0x8001\"; choose from \"partition list\", "
-	 "\"partition show\", \"partition add\", \"partition remove\", "
+	 "\"partition add\", \"partition remove\", \"partition set\", \"partition rename\", "
 	 "\"partition member add\", \"partition member remove\", \"partition check\", \"partition "
 	 "accept\""},
+	{"partition make", NULL,
+	 "unknown command \"partition make\"; choose from \"partition list\", \"partition show\", "
+	 "\"partition add\", \"partition remove\", \"partition set\", \"partition rename\", "
+	 "\"partition member add\", \"partition member remove\", \"partition check\", \"partition "
+	 "accept\""},
+	{"partition create 0x8001 blue",
+	 "{\"command\":\"partition add\",\"name\":\"blue\",\"p_key\":\"0x8001\"}", ""},
+	{"partition delete blue --force",
+	 "{\"command\":\"partition remove\",\"force\":true,\"p_key\":\"blue\"}", ""},
+	{"partition members blue", "{\"command\":\"partition show\",\"p_key\":\"blue\"}", ""},
+	{"partition set blue --mtu 4096 --no-ipoib",
+	 "{\"command\":\"partition set\",\"mtu\":\"4096\",\"no-ipoib\":true,\"p_key\":\"blue\"}",
+	 ""},
+	{"partition rename blue", NULL, "NAME is missing: weftctl partition rename PARTITION NAME"},
 	{"config set lmc=1", NULL,
 	 "unknown command \"config set lmc=1\"; choose from \"config show\", \"config check\", "
 	 "\"config reload\""},
@@ -157,18 +162,21 @@ static const struct {
 	{"sweep heavy now", NULL, "unexpected \"now\": weftctl sweep [light|heavy]"},
 	{"partition show 0x7fff", "{\"command\":\"partition show\",\"p_key\":\"0x7fff\"}", ""},
 	{"partition show 32773", "{\"command\":\"partition show\",\"p_key\":\"32773\"}", ""},
-	{"partition show 0", NULL, "\"0\" is not " P_KEY},
-	{"partition show 0x8000", NULL, "\"0x8000\" is not " P_KEY},
-	{"partition show 0xffff", NULL, "\"0xffff\" is not " P_KEY "; did you mean 0x7fff?"},
-	{"partition show 0x10005", NULL, "\"0x10005\" is not " P_KEY},
-	{"partition show -5", NULL, "\"-5\" is not " P_KEY},
-	{"partition remove 0100", NULL, "\"0100\" is not " P_KEY "; did you mean 0x0100?"},
+	{"partition add 0 zero", NULL, "\"0\" is not " P_KEY},
+	{"partition add 0x8000", NULL, "\"0x8000\" is not " P_KEY},
+	{"partition add 0xffff", NULL, "\"0xffff\" is not " P_KEY "; did you mean 0x7fff?"},
+	{"partition add 0x10005", NULL, "\"0x10005\" is not " P_KEY},
+	{"partition add -5", NULL, "\"-5\" is not " P_KEY},
+	{"partition add 0100", NULL, "\"0100\" is not " P_KEY "; did you mean 0x0100?"},
 	{"partition add 80a5 blue", NULL, "\"80a5\" is not " P_KEY "; did you mean 0x00a5?"},
-	{"partition member add 0x5x 0x1", NULL, "\"0x5x\" is not " P_KEY},
-	{"partition member remove blue 0x1", NULL, "\"blue\" is not " P_KEY},
-	{"partition member add 5", NULL,
-	 "GUID is missing: weftctl partition member add PKEY GUID... [--full] [--limited] "
-	 "[--both]"},
+	{"partition member add 5 a b --limited",
+	 "{\"command\":\"partition member "
+	 "add\",\"limited\":true,\"members\":[\"a\",\"b\"],\"p_key\":\"5\"}",
+	 ""},
+	{"partition member remove", NULL,
+	 "PARTITION is missing: weftctl partition member remove PARTITION [MEMBER...] [--file "
+	 "FILE] "
+	 "[--force]"},
 	{"route show", NULL, "SRC is missing: weftctl route show SRC DST [--sl N]"},
 	{"route show h1", NULL, "DST is missing: weftctl route show SRC DST [--sl N]"},
 	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST [--sl N]"},
@@ -396,28 +404,33 @@ static const struct {
 	 "Subnet      -\n"
 	 "Unrouted    0x1 \"S 1\": because\n"},
 	{"a partition that is made", print_partition_added,
-	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},\"ports\":[]}",
+	 "{\"p_key\":5,\"changed\":true,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{}"
+	 ",\"ports\":[]}",
 	 "0x0005 is made; it has no members yet\n"},
 	{"the default partition that is made", print_partition_added,
-	 "{\"p_key\":32767,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},"
+	 "{\"p_key\":32767,\"changed\":true,\"durable\":true,\"waiting\":0,\"shown\":true,"
+	 "\"counts\":{},"
 	 "\"ports\":[]}",
 	 "0x7fff is made; a port that it does not name is a limited member\n"},
 	{"a partition that had members before", print_partition_added,
-	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{\"absent\":1},"
+	 "{\"p_key\":5,\"changed\":true,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{"
+	 "\"absent\":1},"
 	 "\"ports\":[]}",
 	 "0x0005 is made: 1 absent\n"},
 	{"a partition that is removed", print_partition_removed,
-	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{},\"ports\":[]}",
+	 "{\"p_key\":5,\"changed\":true,\"durable\":true,\"waiting\":0,\"shown\":true,\"counts\":{}"
+	 ",\"ports\":[]}",
 	 "0x0005, made at run time, is removed\n"},
 	{"a partition that is removed with its members", print_partition_removed,
-	 "{\"p_key\":5,\"durable\":true,\"waiting\":0,\"shown\":true,"
+	 "{\"p_key\":5,\"changed\":true,\"durable\":true,\"waiting\":0,\"shown\":true,"
 	 "\"counts\":{\"absent\":1,\"acknowledged\":2},\"ports\":[]}",
 	 "0x0005, made at run time, is removed: 1 absent, 2 acknowledged\n"},
 	{"a change that is not all done", print_members_changed,
-	 "{\"p_key\":5,\"durable\":false,\"waiting\":2,\"shown\":false,\"counts\":{\"wanted\":2},"
+	 "{\"p_key\":5,\"changed\":true,\"durable\":false,\"waiting\":2,\"shown\":false,\"counts\":"
+	 "{\"wanted\":2},"
 	 "\"ports\":[{\"guid\":\"0x1\",\"membership\":\"full\",\"by\":\"run time\","
 	 "\"status\":\"wanted\",\"port\":1,\"description\":\"h1\"}]}",
-	 "0x0005: 2 wanted\n"
+	 "0x0005 is changed: 2 wanted\n"
 	 "  not durable yet: the store has not confirmed it, and a restart may undo it; see "
 	 "weftctl "
 	 "status\n"

@@ -521,7 +521,7 @@ static void test_oversize(void)
 		memset(spaces, ' ', length);
 		raw_send(fd, spaces, length);
 		raw_say(fd, "\n{\"command\":\"echo\",\"value\":9}\n");
-		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "longer than 1048576 bytes"));
+		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "longer than 4194304 bytes"));
 		CU_ASSERT_PTR_NOT_NULL(strstr(raw_line(fd), "\"result\":9,"));
 		raw_send(fd, spaces, REQUEST_MAX_BYTES - 100);
 		raw_say(fd, "{\"command\":\"echo\",\"value\":8}\n");

@@ -65,6 +65,9 @@ static void test_done(void)
 	control_ask(world, named_in_default);
 	leave(0);
 	control_ask(world, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\"}\n");
+	CU_ASSERT(control_has(0, "3 ports would lose full membership of 0x7fff"));
+	leave(0);
+	control_ask(world, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\",\"force\":true}\n");
 	CU_ASSERT(control_has(0, "\"waiting\":0") && control_has(0, "\"counts\":{\"absent\":1}"));
 	control_end(world);
 }
@@ -158,8 +161,7 @@ static void test_at_once(void)
 		       "check\",\"name\":\"a\",\"text\":\"a=1:\",\"more\":true}\n");
 	control_say(3, "{\"command\":\"partition check\",\"name\":\"b\",\"text\":\"b=2: ALL;\"}\n");
 	sm_world_run(world, control_all_answered);
-	CU_ASSERT(control_has(0, "\"ok\":true") &&
-		  control_has(1, "partition 0x0005 already exists"));
+	CU_ASSERT(control_has(0, "\"changed\":true") && control_has(1, "\"changed\":false"));
 	CU_ASSERT(control_has(2, "\"token\":1") && control_has(3, "\"partitions\":1"));
 	for (int i = 0; i < 4; i++)
 		leave(i);
@@ -178,6 +180,111 @@ static void test_at_once(void)
 	control_end(world);
 }
 
+/* The answer of one request; the client leaves. */
+static bool answers(struct world *world, const char *request, const char *words)
+{
+	bool has;
+
+	control_ask(world, request);
+	has = control_has(0, words);
+	leave(0);
+	return has;
+}
+
+/* Partitions by name, members by names and hostlists, and requests that change nothing. */
+static void test_names(void)
+{
+	struct world *world = control_start("single:hosts=4");
+	uint64_t number;
+
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition "
+			  "add\",\"p_key\":\"5\",\"name\":\"storage\",\"members\":\"host-[0002-"
+			  "0003]=limited,host-0004\",\"mtu\":\"4096\",\"rate\":\"100\"}\n",
+			  "there is no node"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition "
+			  "add\",\"p_key\":\"5\",\"name\":\"storage\",\"members\":[\"host-[0002-"
+			  "0003]=limited\",\"host-0004\"],\"mtu\":\"4096\",\"rate\":\"100\"}\n",
+			  "\"num_changed\":4"));
+	CU_ASSERT_EQUAL(policy_at_run_time(&world->sm->policy, 5)->mtu, 5);
+	CU_ASSERT_EQUAL(policy_at_run_time(&world->sm->policy, 5)->rate, 16);
+	CU_ASSERT_TRUE(holds(world, "host-0002", 0x0005));
+	CU_ASSERT_TRUE(holds(world, "host-0004", 0x8005));
+	number = registry_number(world->registry);
+	CU_ASSERT(
+		answers(world,
+			"{\"command\":\"partition "
+			"add\",\"p_key\":\"5\",\"members\":\"host-0004\",\"mtu\":5,\"rate\":16}\n",
+			"\"changed\":false"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition member "
+			  "add\",\"p_key\":\"storage\",\"limited\":true,\"members\":[\"host-0002/"
+			  "1\",\"host-0003\"]}\n",
+			  "\"changed\":false"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition member "
+			  "remove\",\"p_key\":\"storage\",\"members\":\"host-0001\"}\n",
+			  "\"changed\":false"));
+	CU_ASSERT(answers(world, "{\"command\":\"partition remove\",\"p_key\":\"6\"}\n",
+			  "\"changed\":false"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition rename\",\"p_key\":\"storage\",\"name\":"
+			  "\"storage\"}\n",
+			  "\"changed\":false"));
+	CU_ASSERT(answers(world, "{\"command\":\"partition add\",\"p_key\":\"5\",\"ipoib\":true}\n",
+			  "already exists with other parameters"));
+	CU_ASSERT(answers(world, "{\"command\":\"partition show\",\"p_key\":\"storag\"}\n",
+			  "did you mean \\\"storage\\\"?"));
+	CU_ASSERT_EQUAL(registry_number(world->registry), number);
+
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition set\",\"p_key\":\"storage\",\"ipoib\":true}\n",
+			  "\"changed\":true"));
+	CU_ASSERT_TRUE(policy_at_run_time(&world->sm->policy, 5)->ipoib);
+	CU_ASSERT_EQUAL(policy_at_run_time(&world->sm->policy, 5)->mtu, 5);
+	CU_ASSERT(answers(
+		world, "{\"command\":\"partition rename\",\"p_key\":\"0x8005\",\"name\":\"red\"}\n",
+		"\"name\":\"red\""));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition add\",\"p_key\":\"7\",\"name\":\"red\"}\n",
+			  "partition 0x0005 has the name \\\"red\\\" already"));
+	control_end(world);
+}
+
+/* Changes that cut ports off need force. */
+static void test_dangers(void)
+{
+	struct world *world = control_start("single:hosts=4");
+
+	CU_ASSERT(
+		answers(world,
+			"{\"command\":\"partition "
+			"add\",\"p_key\":\"5\",\"name\":\"red\",\"members\":[\"host-0002\",\"host-"
+			"0003\",\"host-0004=limited\",\"0x99=full\"]}\n",
+			"\"num_changed\":5"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition member "
+			  "remove\",\"p_key\":\"red\",\"members\":\"host-0003\"}\n",
+			  "\"changed\":true"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition member "
+			  "remove\",\"p_key\":\"red\",\"members\":\"host-0002\"}\n",
+			  "no full member that is present, so 1 limited member could"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition member "
+			  "add\",\"p_key\":\"red\",\"members\":\"host-0002=limited\"}\n",
+			  "so 2 limited members could reach no port in it (1 pair)"));
+	CU_ASSERT(answers(world, "{\"command\":\"partition remove\",\"p_key\":\"red\"}\n",
+			  "2 ports would lose membership of 0x0005, and 1 pair of ports"));
+	CU_ASSERT_TRUE(holds(world, "host-0002", 0x8005));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition remove\",\"p_key\":\"red\",\"force\":true}\n",
+			  "\"changed\":true"));
+	CU_ASSERT_FALSE(holds(world, "host-0002", 0x8005));
+	control_end(world);
+}
+
 static void test_refusals(void)
 {
 #define MEMBER(key, rest) "{\"command\":\"partition member add\",\"p_key\":" key rest "}\n"
@@ -188,19 +295,30 @@ static void test_refusals(void)
 		{"{\"command\":\"partition add\",\"p_key\":5}\n", "is not a P_Key"},
 		{"{\"command\":\"partition add\",\"p_key\":\"0\"}\n", "is not a P_Key"},
 		{"{\"command\":\"partition add\",\"p_key\":\"0x8000\"}\n", "is not a P_Key"},
-		{"{\"command\":\"partition add\",\"p_key\":\"0xffff\"}\n", "is not a P_Key"},
+		{"{\"command\":\"partition add\",\"p_key\":\"0xffff\"}\n",
+		 "would lose full membership of 0x7fff"},
 		{"{\"command\":\"partition add\",\"p_key\":\"0x10001\"}\n", "is not a P_Key"},
 		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"mtu\":\"6\"}\n",
 		 "mtu is a number from 1 to 5"},
 		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"rate\":1}\n",
 		 "rate is a number from 2 to 24"},
-		{"{\"command\":\"partition remove\",\"p_key\":\"5\"}\n",
-		 "no partition 0x0005 was added"},
+		{"{\"command\":\"partition remove\",\"p_key\":\"five\"}\n",
+		 "there is no partition \\\"five\\\""},
+		{"{\"command\":\"partition show\",\"p_key\":\"Defualt\"}\n",
+		 "there is no partition \\\"Defualt\\\""},
+		{"{\"command\":\"partition rename\",\"p_key\":\"0x7fff\",\"name\":\"x\"}\n",
+		 "0x7fff is built in"},
 		{"{\"command\":\"partition show\",\"p_key\":\"5\"}\n", "no partition 0x0005"},
 		{MEMBER("\"6\"", ",\"guids\":[\"0x1\"]"), "no partition 0x0006"},
-		{MEMBER("\"0x7fff\"", ""), "expected 1 to 65536 GUIDs"},
-		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\",\"2\"]"), "is not a port GUID"},
-		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x0\"]"), "is not a port GUID"},
+		{MEMBER("\"0x7fff\"", ""), "no member is named"},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\",\"2\"]"), "there is no node \\\"2\\\""},
+		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x0\"]"), "there is no node \\\"0x0\\\""},
+		{MEMBER("\"0x7fff\"", ",\"members\":[\"host-0002\",5]"), "a member is not a text"},
+		{MEMBER("\"0x7fff\"", ",\"members\":\"host-[0002-0004]\""),
+		 "there is no node \\\"host-0004\\\"; did you mean \\\"host-0001\\\"?"},
+		{MEMBER("\"0x7fff\"", ",\"members\":\"host-[]\""), "is not a number or a range"},
+		{MEMBER("\"0x7fff\"", ",\"members\":\"0x1-0x200000\""), "a range of GUIDs has"},
+		{MEMBER("\"0x7fff\"", ",\"members\":\"host-0002=both\""), "allow_both_pkeys"},
 		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"both\":true"), "allow_both_pkeys"},
 		{MEMBER("\"0x7fff\"", ",\"guids\":[\"0x1\"],\"full\":true,\"limited\":true"),
 		 "one of --full"},
@@ -221,7 +339,8 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"done", test_done},	   {"source of a membership", test_by},
 		{"at once", test_at_once}, {"refused", test_refusals},
-		{"late", test_late},	   CU_TEST_INFO_NULL,
+		{"late", test_late},	   {"names", test_names},
+		{"dangers", test_dangers}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("partition_commands", tests);

@@ -540,10 +540,11 @@ static int register_failed(const struct channel *channel, const struct agent_row
 	if (error == EPROTONOSUPPORT)
 		return umad_explain(
 			why, why_size, -EPROTONOSUPPORT,
-			"%s port %d has no %s interface (QP%d), which weftd needs: a virtual "
-			"function, or an adapter that has it at another device; set ca and "
-			"port to a port with both interfaces",
-			port->ca, port->port, smi ? "subnet management" : "general services", !smi);
+			"%s port %d has no %s interface (QP%d), which weftd needs; the port is a "
+			"virtual function, or the adapter has QP%d at another device; set ca and "
+			"port to a port with QP0 and QP1",
+			port->ca, port->port, smi ? "subnet management" : "general services", !smi,
+			!smi);
 	return umad_explain(
 		why, why_size, error == EINVAL || !error ? -EBUSY : -error,
 		"cannot register for management class 0x%02x on %s port %d: %s%s", row->mgmt_class,

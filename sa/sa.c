@@ -196,7 +196,7 @@ static void refused_registration(struct sa *sa, const struct exchange *exchange)
 		return;
 	log_limited(&sa->registration_limit, LOG_NOTICE, &subject,
 		    "LID %u wants to register more %ss than one port may have "
-		    "(registrations_per_port = %u) or than there is room for; refused",
+		    "(registrations_per_port = %u), or there is no room left; refused",
 		    exchange->admitted.from.lid, exchange->row->format->name,
 		    sa->options.registrations_per_port);
 }

@@ -373,10 +373,10 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("max_path_rate", sa.max_rate_enum, 2, 63, "63"), .was = "max_rate_enum",
 	 .agree = AGREE_SHOULD, .summary = "Largest encoding of Rate in path records.",
 	 .details =
-		 "If the encoding of a path is larger, weftd reports the next slower rate whose "
-		 "encoding is not larger. Lower the value for clients that do not know the higher "
-		 "encodings. Clients before FDR know encodings up to 10 (rates up to 120 Gb/s). "
-		 "Clients of FDR and EDR know encodings up to 18."},
+		 "If the rate of a path has a larger encoding than this, weftd reports the next "
+		 "slower rate whose encoding is within this limit. Lower the value for clients "
+		 "that do not know the higher encodings. Clients before FDR know encodings up to "
+		 "10 (rates up to 120 Gb/s). Clients of FDR and EDR know encodings up to 18."},
 	{TEXT("prefix_routes_file", route_files.prefixes, 0, "\"\""),
 	 .summary =
 		 "File with the routers to other subnets, for path records. Each line has a subnet "
@@ -487,12 +487,12 @@ const struct conf_row conf_rows[] = {
 	 .summary = "LifeTimeValue in SwitchInfo: time that a packet may stay in a switch.",
 	 .details = "20 and above: no limit. OpenSM calls it `packet_life_time`."},
 	{NUMBER("phy_errors_threshold", sm.phy_errors_threshold, 0, 15, "8"), .agree = AGREE_SHOULD,
-	 .summary = "LocalPhyErrors in PortInfo: number of physical errors in a short time at "
-		    "which a port sends trap 129."},
+	 .summary = "LocalPhyErrors in PortInfo: a port sends trap 129 when it counts more than "
+		    "this number of physical errors in a short time."},
 	{NUMBER("overrun_errors_threshold", sm.overrun_errors_threshold, 0, 15, "8"),
 	 .agree = AGREE_SHOULD,
-	 .summary = "OverrunErrors in PortInfo: number of consecutive flow control periods with a "
-		    "buffer overrun at which a port sends trap 130."},
+	 .summary = "OverrunErrors in PortInfo: a port sends trap 130 after a buffer overrun in "
+		    "this number of consecutive flow control periods."},
 	{NUMBER("max_op_vls", sm.max_op_vls, 1, 5, "5"), .agree = AGREE_SHOULD,
 	 .summary = "Largest OperationalVLs in PortInfo, which limits the number of data VLs of a "
 		    "link.",

@@ -85,7 +85,7 @@ prepare() {
 		guid[$name]=$value
 	done < <(json 'map { my $n = $_; map { "$n->{description} $_->{guid}\n" } @{$n->{end_ports} // []} } @{$_->{nodes}}' <nodes.json | sed "s/^ *//" | awk NF)
 	lid=$(ctl main node list | json '(grep { $_->{description} eq "host-0007" } @$_)[0]{lid}')
-	ctl main partition add 0x7fff Default --ipoib >/dev/null && ctl main partition add 0x1 red --ipoib >/dev/null &&
+	ctl main partition add 0x7fff Default --ipoib --force >/dev/null && ctl main partition add 0x1 red --ipoib >/dev/null &&
 		ctl main partition add 0x2 blue >/dev/null || because "partition add fails" || return 1
 	for n in 2 3 4; do
 		ctl main partition member add 1 "${guid[host-000$n]}" >/dev/null || because "member add fails" || return 1

@@ -71,14 +71,52 @@ member_added() {
 	matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is not there"
 }
 
-# A node GUID of node list and port list is no port GUID.
-node_is_no_port() {
-	local node
+# The GUID of a node with one port stands for that port. So do its name, and its GUID without 0x.
+node_has_one_port() {
+	local node name
 
 	node=$(ctl open node list | json '(grep { $_->{description} eq "host-0003" } @$_)[0]{guid}')
-	ctl open partition member add 5 "$node" >node.out && because "nothing is wrong with a node in place of a port" && return 1
-	matches "$node is the GUID of node .*host-0003.*, not of a port" node.out || because "it says $(cat node.out)" || return 1
-	ctl open partition member remove 5 "$node" >node.out || because "it cannot be taken out: $(cat node.out)"
+	for name in "$node" "${node#0x}" host-0003 host-0003/1 'host-[0003]'; do
+		ctl open partition member add blue "$name" >node.out || because "member add $name: $(cat node.out)" || return 1
+		matches "${guid[host-0003]}" node.out && equal "the keys of host-0003" "$(keys host-0003 1)" "0x8005 0xffff" &&
+			ctl open partition member remove blue "$name" >node.out || because "member remove $name: $(cat node.out)" ||
+			return 1
+	done
+	equal "the keys of host-0003" "$(keys host-0003 1)" 0xffff
+}
+
+# A playbook that runs twice changes nothing the second time.
+repeated() {
+	local run member_file=members.txt
+
+	printf 'host-[0003-0004] # clients\n\n0xdead=limited\n' >$member_file
+	for run in true false; do
+		ctl open partition add 0x0a green --members host-0002=full --limited --file $member_file --mtu 4096 >green.out &&
+			matches "\"changed\": $run" green.out || because "create says $(cat green.out)" || return 1
+		ctl open partition member add green host-0009 >green.out && matches "\"changed\": $run" green.out ||
+			because "member add says $(cat green.out)" || return 1
+	done
+	equal "the keys of host-0004" "$(keys host-0004 1)" "0x000a 0xffff" || return 1
+	for run in true false; do
+		ctl open partition member remove green host-0004 >green.out && matches "\"changed\": $run" green.out ||
+			because "member remove says $(cat green.out)" || return 1
+	done
+	refused '3 ports would lose membership of 0x000a, and 3 pairs' open partition remove green || return 1
+	for run in true false; do
+		ctl open partition remove 0x0a --force >green.out && matches "\"changed\": $run" green.out ||
+			because "delete says $(cat green.out)" || return 1
+	done
+	equal "the keys of host-0002" "$(keys host-0002 1)" "0x8005 0xffff"
+}
+
+# 100,000 members in one request: those of a hostlist and of a file.
+many_members() {
+	seq -f '0x%.0f' 1048576 1148575 >many.txt
+	ctl open partition add 0x0b many --file many.txt >many.out || because "partition add says $(head -c 500 many.out)" || return 1
+	matches '"absent": 100000' many.out || because "it says $(head -c 500 many.out)" || return 1
+	refused 'more than 131072 ports|a range of GUIDs has' open partition member add many 0x200000-0x300000 || return 1
+	refused 'there is no node "nosuch1"' open partition member add many 'nosuch[1-100000]' || return 1
+	ctl open partition remove many >many.out || because "partition remove says $(head -c 500 many.out)"
 }
 
 tools_agree() {
@@ -90,14 +128,13 @@ tools_agree() {
 }
 
 bad_words() {
-	refused 'is not a P_Key' open partition member add 0 "${guid[host-0003]}" &&
+	refused 'there is no partition "0"' open partition member add 0 "${guid[host-0003]}" &&
 		refused 'did you mean 0x7fff' open partition add 0xffff &&
-		refused 'partition 0x0005 already exists' open partition add 5 &&
+		refused 'partition 0x0005 already exists with other parameters' open partition add 5 &&
 		refused 'no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
-		refused 'mtu is a number from 1 to 5, a code: .*5 is 4096' open partition add 6 --mtu 4096 &&
-		refused 'is not a port GUID' open partition member add 5 "${guid[host-0003]}" host-0004 &&
+		refused 'mtu is a number from 1 to 5, a code .4 is 2048 bytes., or a number of bytes' open partition add 6 --mtu 4097 &&
+		refused 'there is no node "host-0444"; did you mean "host-0' open partition member add 5 "${guid[host-0003]}" host-0444 &&
 		refused 'allow_both_pkeys' open partition member add 5 "${guid[host-0003]}" --both &&
-		refused 'is not a member' open partition member remove 5 "${guid[host-0002]}" "${guid[host-0003]}" &&
 		equal "the keys of host-0003" "$(keys host-0003 1)" 0xffff &&
 		equal "the keys of host-0002" "$(keys host-0002 1)" "0x8005 0xffff"
 }
@@ -128,7 +165,7 @@ holds() {
 member_removed() {
 	ctl open partition member remove 5 "${guid[host-0009]}" >removed.out || because "member remove failed" || return 1
 	equal "the keys of host-0009" "$(keys host-0009 1)" 0xffff || return 1
-	ctl open partition remove 5 >removed.out || because "partition remove failed" || return 1
+	ctl open partition remove 5 --force >removed.out || because "partition remove failed" || return 1
 	equal "the keys of host-0002" "$(keys host-0002 1)" 0xffff || return 1
 	! matches 'ff12:401b:8005' <(ctl open multicast list) || because "its IPoIB group is still there" || return 1
 	equal "full access of all ports" "$(status open '$_->{partitions}{open} ? 1 : 0')" 1
@@ -389,7 +426,9 @@ no_mlid_is_left() {
 if start_weftsim fattree:radix=8,levels=2; then
 	check "no file: full access of all ports" first_start
 	check "a member is added, on its port alone" member_added
-	check "the GUID of a node is no port's" node_is_no_port
+	check "a node with one port, and names, are members" node_has_one_port
+	check "a repeated playbook changes nothing" repeated
+	check "100,000 members in one request" many_members
 	check "smpquery sees it" tools_agree
 	check "a wrong command has no effect" bad_words
 	check "two commands at once" both_at_once

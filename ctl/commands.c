@@ -300,11 +300,15 @@ const struct ctl_command ctl_commands[] = {
 	 .failed = partition_change_failed,
 	 .summary = "Add members to a partition, or change their membership.",
 	 .details =
-		 "A MEMBER names ports: `host-0003` (the description of a node that has one port), "
-		 "`host-0003/2` (its port 2), `host-[0003-0040,50]` (a hostlist, by the rules of "
-		 "Slurm), a port GUID with or without 0x, a range of GUIDs, or `ALL`, `ALL_CAS`, "
-		 "`ALL_SWITCHES`, `ALL_ROUTERS` for the ports that are present. The GUID of a node "
-		 "stands for its port if it has one. `=full`, `=limited` or `=both` may follow. "
+		 "MEMBER is one of the following. `host-0003`: the node with this description, if "
+		 "it "
+		 "has one port. `host-0003/2`: port 2 of this node. `host-[0003-0040,50]`: a "
+		 "hostlist, by the rules of Slurm. A port GUID, with or without 0x. A range of "
+		 "GUIDs. "
+		 "`ALL`, `ALL_CAS`, `ALL_SWITCHES` or `ALL_ROUTERS`: the ports that are present. A "
+		 "node GUID stands for the port of a node that has one port. `=full`, `=limited` "
+		 "or "
+		 "`=both` may follow. "
 		 "FILE has members, separated by blanks or line ends; `#` begins a comment, and "
 		 "`-` is standard input. Members are full members if neither the member nor an "
 		 "option says otherwise. A name counts for the ports that have it now: the "

@@ -49,10 +49,10 @@ struct agent {
 	struct rate trap_rate;	/* limit on its forwarded traps and events: sm/traps.c */
 	struct rate epoch_rate; /* limit on verifications that its traps cause: sm/traps.c */
 	struct survey_state survey;
-	int32_t index;		/* during a freeze: adapter port in the snapshot, or -1 */
-	struct list mute;	/* link in discovery's list of agents that do not delay the pass */
-	size_t asked;		/* unanswered reads of this pass */
-	bool route_lost;	/* since a lost read, no NodeInfo over the tree's route has come */
+	int32_t index;	  /* during a freeze: adapter port in the snapshot, or -1 */
+	struct list mute; /* link in discovery's list of agents that do not delay the pass */
+	size_t asked;	  /* unanswered reads of this pass */
+	bool route_lost;  /* since a lost read, no NodeInfo over the tree's route has come */
 };
 
 /* A Set(PortInfo) that the device answered with other values. It is not repeated until wanted or

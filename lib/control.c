@@ -31,7 +31,7 @@
 
 enum {
 	CLIENTS_MAX = 64,
-	REQUEST_MAX_BYTES = 4 << 20, /* 100,000 GUIDs in one request */
+	REQUEST_MAX_BYTES = 4 << 20,  /* 100,000 GUIDs in one request */
 	READONLY_MAX_BYTES = 4 << 10, /* of a request on the read-only socket */
 	READ_BYTES = 64 << 10,
 	SEND_BYTES = 256 << 10,

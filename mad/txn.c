@@ -68,7 +68,7 @@ struct txn_table {
 	struct txn_stats stats;
 	struct txn_count counts[COUNTS_MAX];
 	size_t num_counts;
-	size_t others; /* the row, plus 1, of MADs without a row of their own; 0: none */
+	size_t others;		/* the row, plus 1, of MADs without a row of their own; 0: none */
 	struct map count_index; /* (class, method, attribute) to index in counts + 1 */
 	void (*gone)(void *ctx, int error);
 	void (*back)(void *ctx);
@@ -87,8 +87,8 @@ static size_t txn_count_row(struct txn_table *table, uint8_t mgmt_class, uint8_t
 		table->others = ++table->num_counts;
 	if (table->num_counts >= most)
 		return table->others - 1;
-	table->counts[table->num_counts] = (struct txn_count){
-		.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
+	table->counts[table->num_counts] =
+		(struct txn_count){.mgmt_class = mgmt_class, .method = method, .attr_id = attr_id};
 	map_put(&table->count_index, key, (void *)(uintptr_t)++table->num_counts);
 	return table->num_counts - 1;
 }

@@ -397,8 +397,9 @@ static bool may_own_more(const struct groups *groups, guid_t owner, bool is_scar
  * may get more groups. */
 static guid_t find_heir(struct groups *groups, const uint8_t mgid[GID_SIZE])
 {
-	bool is_scarce = mlids_choose(counts_mlids(groups->counts), mgid, LID_NONE, groups->mlid_max,
-				      mlids_kept(groups, GROUP_BEYOND_SHARE)) == LID_NONE;
+	bool is_scarce =
+		mlids_choose(counts_mlids(groups->counts), mgid, LID_NONE, groups->mlid_max,
+			     mlids_kept(groups, GROUP_BEYOND_SHARE)) == LID_NONE;
 	const struct member_entry *member;
 	struct member_entry key;
 	unsigned tried = 0;

@@ -7,8 +7,8 @@
 #ifndef SM_CONTROL_PARTITION_H
 #define SM_CONTROL_PARTITION_H
 
-#include "fabric/port_names.h"
 #include "sm/control/commands.h"
+#include "sm/control/port_names.h"
 
 enum { PARTITION_ROWS_MAX = 1000 }; /* rows of ports in an answer to a change */
 

@@ -38,7 +38,7 @@ struct peers {
 
 	struct peer *list; /* with their latest answers to a survey or a poll */
 	size_t count;
-	struct peer *mute;    /* ports that this survey does not wait for: their LID and GUID */
+	struct peer *mute; /* ports that this survey does not wait for: their LID and GUID */
 	size_t num_mute;
 	unsigned surveys;
 	size_t pending; /* answers of the survey still to come */

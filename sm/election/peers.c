@@ -602,8 +602,7 @@ static bool conclude_master(struct peers *peers, const struct sm_info *own)
  * says nothing. */
 static bool was_restarted(const struct peers *peers, const struct peer *peer)
 {
-	return peer->heard_us >= peers->role_us &&
-	       peer->info.act_count < peers->previous_act_count;
+	return peer->heard_us >= peers->role_us && peer->info.act_count < peers->previous_act_count;
 }
 
 /* A manager that ends hands over, too, and may become MASTER again after a restart, which its
@@ -669,12 +668,12 @@ static void take_answer(struct peers *peers, struct port *port, const struct smp
 static void note_mute(struct peers *peers, const struct port *port)
 {
 	peers->mute = mem_resize(peers->mute, peers->num_mute + 1, sizeof(*peers->mute));
-	peers->mute[peers->num_mute++] = (struct peer){.lid = port_info(port)->lid,
-						       .info.guid = port_facts(port)->guid};
+	peers->mute[peers->num_mute++] =
+		(struct peer){.lid = port_info(port)->lid, .info.guid = port_facts(port)->guid};
 }
 
-/* A host that claims to have a manager and does not answer must not delay each sweep. A manager that
- * has answered a poll meanwhile is not mute: its answer was lost. */
+/* A host that claims to have a manager and does not answer must not delay each sweep. A manager
+ * that has answered a poll meanwhile is not mute: its answer was lost. */
 static void judge_mute(struct peers *peers, const struct port *port, int error)
 {
 	struct survey_state *state = &port->agent->survey;
@@ -686,9 +685,9 @@ static void judge_mute(struct peers *peers, const struct port *port, int error)
 	}
 	if (error != -ETIMEDOUT || (peer && peer->survey == peers->surveys))
 		return;
-	state->mute_until_us =
-		loop_now_us(peers->loop) +
-		((uint64_t)MUTE_US << (state->mutes < MUTE_DOUBLINGS ? state->mutes : MUTE_DOUBLINGS));
+	state->mute_until_us = loop_now_us(peers->loop) +
+			       ((uint64_t)MUTE_US
+				<< (state->mutes < MUTE_DOUBLINGS ? state->mutes : MUTE_DOUBLINGS));
 	state->mutes++;
 	note_mute(peers, port);
 }

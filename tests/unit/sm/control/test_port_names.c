@@ -3,7 +3,7 @@
  * End ports by the texts of administrators: names, hostlists, GUIDs, and texts that a node has
  * chosen as its description to pass for another.
  */
-#include "fabric/port_names.h"
+#include "sm/control/port_names.h"
 
 #include <string.h>
 

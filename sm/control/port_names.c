@@ -3,7 +3,7 @@
  * Two maps lead from the hash of a description, and from a GUID, to the first place of the
  * snapshot (fabric/named.h); `next` leads from each place to the next with the same key.
  */
-#include "fabric/port_names.h"
+#include "sm/control/port_names.h"
 
 #include <errno.h>
 #include <stdarg.h>

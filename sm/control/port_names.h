@@ -17,8 +17,8 @@
  *never compared with descriptions, and a text is refused if a description matches it as a whole and
  *it has another meaning, too, or if several nodes have the name. Pure; one thread.
  */
-#ifndef FABRIC_PORT_NAMES_H
-#define FABRIC_PORT_NAMES_H
+#ifndef SM_CONTROL_PORT_NAMES_H
+#define SM_CONTROL_PORT_NAMES_H
 
 #include "fabric/snapshot.h"
 

@@ -340,8 +340,10 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Limit for the multicast groups that a port has created.",
 	 .details =
 		 "A group counts while one of its members is its creator, or a port for which the "
-		 "creator requested the join (a proxy join). The SA refuses more, so that a single "
-		 "host cannot take all multicast LIDs. A port gets more than a quarter of the "
+		 "creator requested the join (a proxy join). Then it counts for another full "
+		 "member, if the limit of that port allows this. The SA refuses more groups, so "
+		 "that a single host cannot take all multicast LIDs. A port gets more than a "
+		 "quarter of the "
 		 "limit only while more than half of the multicast LIDs are free. IPoIB creates "
 		 "about ten groups in each partition and a group for each IPv6 address. Virtual "
 		 "functions that share the LID of a port count as this port."},

@@ -522,7 +522,7 @@ const struct ctl_command ctl_commands[] = {
 		 "Each line has the number of the event, its time, its kind, its text and the node "
 		 "or port. The kinds are `role`, `standby`, `sweep`, `link`, `node`, `port`, "
 		 "`trap`, `partition`, `multicast`, `routing`, `setting`, `store`, `keys`, "
-		 "`alias`, and `other` for other lines that have a MESSAGE_ID in the "
+		 "`alias`, `command`, and `other` for other lines that have a MESSAGE_ID in the "
 		 "journal.\n`--follow` shows new events until it is interrupted. A client that "
 		 "does not read for a minute is dropped. `--since` shows the events after the "
 		 "event with this number, so that a client can continue where it stopped.\nweftd "

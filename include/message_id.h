@@ -51,6 +51,8 @@
 #define MESSAGE_PARTITIONS_LOST "2c528ffa06bc4a47b9c14e7936802030"
 /* The partitions are unknown, or are known again. */
 #define MESSAGE_PARTITIONS_FROZEN "8c1f3b7ad0e94c52b6d8f20c4e9a7153"
+/* A command that changes something, and its result. */
+#define MESSAGE_COMMAND "5b0c6f2e8d914a37b6e41f0d92c7a853"
 /* Another partition file is in force, or was refused. */
 #define MESSAGE_PARTITIONS "6f40850963ee9d3e0dc43dbae4c997a5"
 /* P_Keys of another manager will be removed. */

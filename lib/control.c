@@ -25,6 +25,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "lib/control_audit.h"
 #include "lib/control_wire.h"
 #include "lib/log.h"
 #include "lib/suggest.h"
@@ -82,7 +83,7 @@ struct control {
 struct client {
 	struct list link;
 	struct door *door;
-	uid_t user;
+	struct ucred peer;
 	int fd;
 	struct loop_fd *watch;
 	struct loop_deferred pump;
@@ -100,7 +101,8 @@ struct control_request {
 	enum stream_step (*next)(void *source, struct buffer *part);
 	void (*finish)(void *source);
 	void *source;
-	bool resting; /* next() returned STREAM_LATER */
+	bool resting;		     /* next() returned STREAM_LATER */
+	struct control_audit *audit; /* NULL: the command changes nothing */
 };
 
 /* Leaves the client to the pump, which frees it. */
@@ -184,10 +186,12 @@ int control_gone(const struct control_request *request)
 	return !request->client || request->client->gone;
 }
 
-/* Its last line is complete. */
-static void request_end(struct control_request *request)
+/* Its last line is complete. refusal: NULL: it was done. */
+static void request_end(struct control_request *request, const char *refusal)
 {
 	struct client *client = request->client;
+
+	control_audit_end(request->audit, refusal);
 
 	if (client) {
 		client->request = NULL;
@@ -220,7 +224,7 @@ void control_reply(struct control_request *request, json_t *result)
 	} else {
 		json_decref(result);
 	}
-	request_end(request);
+	request_end(request, NULL);
 }
 
 void control_reply_row(struct control_request *request, const struct buffer *result)
@@ -232,7 +236,7 @@ void control_reply_row(struct control_request *request, const struct buffer *res
 		row_copy(line, "result", result);
 		line_end(request->client);
 	}
-	request_end(request);
+	request_end(request, NULL);
 }
 
 void control_fail(struct control_request *request, const char *format, ...)
@@ -244,7 +248,7 @@ void control_fail(struct control_request *request, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	write_error(request->client, text);
-	request_end(request);
+	request_end(request, text);
 }
 
 void control_stream(struct control_request *request,
@@ -358,6 +362,11 @@ static void request_start(struct client *client, const json_t *args)
 	} else if (command) {
 		client->request = mem_zalloc(sizeof(*client->request));
 		client->request->client = client;
+		/* A document or file in pieces is one command: its last piece. */
+		if (command->does == CONTROL_CHANGES &&
+		    !json_is_true(json_object_get(args, "more")))
+			client->request->audit =
+				control_audit_begin(command->name, &client->peer, args);
 		command->handle(ctx, client->request, args);
 	} else if (suggest.best) {
 		client_refuse(client, "there is no command \"%.*s\"; did you mean \"%s\"?",
@@ -526,7 +535,7 @@ static void client_ready(void *arg, uint32_t events)
 	loop_defer(&client->pump);
 }
 
-static void client_new(struct door *door, int fd, uid_t user)
+static void client_new(struct door *door, int fd, const struct ucred *peer)
 {
 	struct loop *loop = door->control->loop;
 	struct client *client = mem_zalloc(sizeof(*client));
@@ -538,7 +547,7 @@ static void client_new(struct door *door, int fd, uid_t user)
 		return;
 	}
 	client->door = door;
-	client->user = user;
+	client->peer = *peer;
 	client->fd = fd;
 	loop_deferred_init(&client->pump, loop, "control client", client_pump, client);
 	loop_timer_init(&client->stall, loop, "control client stalled", client_stalled, client);
@@ -547,15 +556,15 @@ static void client_new(struct door *door, int fd, uid_t user)
 	door->client_count++;
 }
 
-/* unix(7): the user that called connect(). A user namespace shows all users that it does not map as
- * one, so the units do not set PrivateUsers=. */
-static uid_t user_of(int fd)
+/* unix(7): the process that called connect(), and its user. A user namespace shows all users that
+ * it does not map as one, so the units do not set PrivateUsers=. */
+static struct ucred peer_of(int fd)
 {
 	struct ucred peer = {.uid = (uid_t)-1};
 	socklen_t size = sizeof(peer);
 
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-	return peer.uid;
+	return peer;
 }
 
 static unsigned clients_of(const struct door *door, uid_t user)
@@ -563,7 +572,7 @@ static unsigned clients_of(const struct door *door, uid_t user)
 	unsigned count = 0;
 
 	list_for_each (item, &door->clients)
-		count += container_of(item, struct client, link)->user == user;
+		count += container_of(item, struct client, link)->peer.uid == user;
 	return count;
 }
 
@@ -573,7 +582,7 @@ static uid_t user_with_most(const struct door *door)
 	uid_t found = 0;
 
 	list_for_each (item, &door->clients) {
-		uid_t user = container_of(item, struct client, link)->user;
+		uid_t user = container_of(item, struct client, link)->peer.uid;
 		unsigned count = clients_of(door, user);
 
 		if (count > most) {
@@ -590,7 +599,7 @@ static struct client *client_of(const struct door *door, uid_t user, bool busy)
 	list_for_each (item, &door->clients) {
 		struct client *client = container_of(item, struct client, link);
 
-		if (client->user == user && (busy || !client->request))
+		if (client->peer.uid == user && (busy || !client->request))
 			return client;
 	}
 	return NULL;
@@ -657,13 +666,13 @@ static void door_ready(void *arg, uint32_t events)
 	struct door *door = arg;
 	int fd = accept4(door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	uid_t user;
+	struct ucred peer;
 
 	(void)events;
 	if (fd >= 0) {
-		user = user_of(fd);
-		if (door_has_place(door, user))
-			client_new(door, fd, user);
+		peer = peer_of(fd);
+		if (door_has_place(door, peer.uid))
+			client_new(door, fd, &peer);
 		else
 			refuse_connection(fd);
 	} else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {

@@ -26,8 +26,9 @@ struct control_command {
 	 */
 	void (*handle)(void *ctx, struct control_request *request, const json_t *args);
 	/* CONTROL_LOOKS: also on the read-only socket. Such a command changes nothing, shows no
-	 * secret, and takes no long turn of the loop, such as reading a file. */
-	enum { CONTROL_ACTS, CONTROL_LOOKS } does;
+	 * secret, and takes no long turn of the loop, such as reading a file. CONTROL_CHANGES: it
+	 * changes the fabric, the configuration or the store, and is logged with its user. */
+	enum { CONTROL_ACTS, CONTROL_LOOKS, CONTROL_CHANGES } does;
 };
 
 /* Binds path (mode 0660), which is copied. -EADDRINUSE: another daemon answers there. -EEXIST:

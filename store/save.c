@@ -331,7 +331,7 @@ static void command_restore(void *ctx, struct control_request *request, const js
 
 static const struct control_command commands[] = {
 	{"save", command_save, CONTROL_ACTS},
-	{"restore", command_restore, CONTROL_ACTS},
+	{"restore", command_restore, CONTROL_CHANGES},
 };
 
 void save_register_commands(struct save *save, struct control *control)

@@ -79,6 +79,7 @@ static const struct {
 	{MESSAGE_PKEYS_FULL, "partition"},
 	{MESSAGE_NO_MLID, "partition"},
 	{MESSAGE_SA_LIMIT, "port"},
+	{MESSAGE_COMMAND, "command"},
 	{MESSAGE_PARTITIONS_BAD, "partition"},
 	{MESSAGE_PARTITIONS_LOST, "partition"},
 	{MESSAGE_PARTITIONS_FROZEN, "partition"},

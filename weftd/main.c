@@ -436,7 +436,7 @@ static void command_config_show(void *ctx, struct control_request *request, cons
 static const struct control_command commands[] = {
 	{"config show", command_config_show, CONTROL_LOOKS},
 	{"config check", command_check, CONTROL_ACTS},
-	{"config reload", command_reload, CONTROL_ACTS},
+	{"config reload", command_reload, CONTROL_CHANGES},
 };
 
 /* Reports of the loop and the manager */

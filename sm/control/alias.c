@@ -326,6 +326,6 @@ static void command_alias_remove(void *ctx, struct control_request *request, con
 
 const struct control_command alias_commands[NUM_ALIAS_COMMANDS] = {
 	{"alias list", command_alias_list, CONTROL_LOOKS},
-	{"alias set", command_set, CONTROL_ACTS},
-	{"alias remove", command_alias_remove, CONTROL_ACTS},
+	{"alias set", command_set, CONTROL_CHANGES},
+	{"alias remove", command_alias_remove, CONTROL_CHANGES},
 };

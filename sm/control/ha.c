@@ -360,10 +360,10 @@ static void command_discover(void *ctx, struct control_request *request, const j
 }
 
 const struct control_command ha_commands[NUM_HA_COMMANDS] = {
-	{"ha handover", command_handover, CONTROL_ACTS},
-	{"ha disable", command_disable, CONTROL_ACTS},
-	{"ha enable", command_enable, CONTROL_ACTS},
-	{"ha discover", command_discover, CONTROL_ACTS},
+	{"ha handover", command_handover, CONTROL_CHANGES},
+	{"ha disable", command_disable, CONTROL_CHANGES},
+	{"ha enable", command_enable, CONTROL_CHANGES},
+	{"ha discover", command_discover, CONTROL_CHANGES},
 };
 
 /* Beginning and end */

@@ -33,5 +33,5 @@ static void command_keys_import(void *ctx, struct control_request *request, cons
 
 const struct control_command keys_commands[NUM_KEYS_COMMANDS] = {
 	{"keys status", command_keys_status, CONTROL_LOOKS},
-	{"keys import", command_keys_import, CONTROL_ACTS},
+	{"keys import", command_keys_import, CONTROL_CHANGES},
 };

@@ -309,14 +309,14 @@ static void command_partition_show(void *ctx, struct control_request *request, c
 const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
 	{"partition list", command_partition_list, CONTROL_LOOKS},
 	{"partition show", command_partition_show, CONTROL_LOOKS},
-	{"partition add", command_partition_add, CONTROL_ACTS},
-	{"partition remove", command_partition_remove, CONTROL_ACTS},
-	{"partition set", command_partition_set, CONTROL_ACTS},
-	{"partition rename", command_partition_rename, CONTROL_ACTS},
-	{"partition member add", command_member_add, CONTROL_ACTS},
-	{"partition member remove", command_member_remove, CONTROL_ACTS},
+	{"partition add", command_partition_add, CONTROL_CHANGES},
+	{"partition remove", command_partition_remove, CONTROL_CHANGES},
+	{"partition set", command_partition_set, CONTROL_CHANGES},
+	{"partition rename", command_partition_rename, CONTROL_CHANGES},
+	{"partition member add", command_member_add, CONTROL_CHANGES},
+	{"partition member remove", command_member_remove, CONTROL_CHANGES},
 	{"partition check", command_partition_check, CONTROL_ACTS},
-	{"partition accept", command_partition_accept, CONTROL_ACTS},
+	{"partition accept", command_partition_accept, CONTROL_CHANGES},
 };
 
 json_t *partitions_json(const struct sm *sm)

@@ -539,6 +539,6 @@ const struct control_command port_commands[NUM_PORT_COMMANDS] = {
 	{"node show", command_node_show, CONTROL_LOOKS},
 	{"port list", command_port_list, CONTROL_LOOKS},
 	{"port show", command_port_show, CONTROL_LOOKS},
-	{"port disable", command_port_disable, CONTROL_ACTS},
-	{"port enable", command_port_enable, CONTROL_ACTS},
+	{"port disable", command_port_disable, CONTROL_CHANGES},
+	{"port enable", command_port_enable, CONTROL_CHANGES},
 };

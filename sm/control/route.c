@@ -390,6 +390,6 @@ static void command_route_dump(void *ctx, struct control_request *request, const
 
 const struct control_command route_commands[NUM_ROUTE_COMMANDS] = {
 	{"route show", command_route_show, CONTROL_LOOKS},
-	{"route engine", command_route_engine, CONTROL_ACTS},
+	{"route engine", command_route_engine, CONTROL_CHANGES},
 	{"route dump", command_route_dump, CONTROL_LOOKS},
 };

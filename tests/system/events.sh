@@ -64,6 +64,7 @@ partition() {
 	ctl daemon partition add 0x0005 blue >done.txt && ctl daemon partition member add 0x5 0x1234 >done.txt ||
 		because "the partition is not made" || return 1
 	hears first.txt '"kind":"partition".*"text":"partition 0x0005 ..blue..: created"' &&
+		hears first.txt '"kind":"command".*"text":"user [^"]*uid [0-9]*., process [0-9]* .weftctl.: partition member add p_key=0x5 members=0x1234: done"' &&
 		hears first.txt '"kind":"partition".*"port_guid":"0x0000000000001234","text":"full member of partition 0x0005"'
 }
 

@@ -32,9 +32,10 @@ struct registry;
 
 /* What surveys and polls of managers know about a port with IsSM: sm/election/peers.c. */
 struct survey_state {
-	uint64_t mute_until_us; /* surveys do not query it before, because it did not answer */
-	unsigned mutes;		/* surveys in a row that it did not answer */
-	struct rate news;	/* limit of the surveys that its answers to polls cause */
+	uint64_t muted_us, mute_until_us; /* surveys do not query it between, because it did not
+					     answer; 0: they do */
+	unsigned mutes;			  /* surveys in a row that it did not answer */
+	struct rate news;		  /* limit of the surveys that its answers to polls cause */
 };
 
 /* A subnet management agent: one for each switch (its port 0) and each port of an adapter or

@@ -114,7 +114,7 @@ static struct sender *trap_pace_sender(struct trap_pace *pace, const struct port
 static void end_back_off(struct sender *sender, const struct port *port, uint16_t number,
 			 uint64_t tid)
 {
-	bool is_repeated = sender->link_tid == tid;
+	bool is_repeated = tid && sender->link_tid == tid; /* some agents send 0 */
 
 	if (number != TRAP_LINK_STATE)
 		return;

@@ -13,7 +13,7 @@
 enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
 /* Limits of the traps of a port, and of all unknown senders together, that make weftd verify
  * switches again. */
-enum { TRAP_EPOCHS_BURST = 8, TRAP_EPOCHS_INTERVAL_US = 250000 };
+enum { TRAP_EPOCHS_BURST = 64, TRAP_EPOCHS_INTERVAL_US = 20000 };
 
 /* Prepares the limits of log lines and of reads that traps cause. */
 void traps_init(struct sm *sm);

@@ -174,7 +174,7 @@ static bool answers_polls(const struct peers *peers, const struct peer *peer)
 	uint64_t patience_us =
 		(uint64_t)peers->options->poll_misses * peers->options->poll_interval_ms * 1000;
 
-	for (size_t i = 0; i < peers->num_mute; i++)
+	for (size_t i = 0; peers->role == SM_MASTER && i < peers->num_mute; i++)
 		if (peers->mute[i].info.guid == peer->info.guid)
 			return loop_now_us(peers->loop) - peer->heard_us <= patience_us;
 	return false;
@@ -358,6 +358,7 @@ static struct poll *watch(struct peers *peers, const struct peer *peer, struct p
 	poll = mem_alloc(sizeof(*poll));
 	poll_init(poll, peers->loop, peers->txns, peers->fabric, peers->options, watched_news,
 		  peers);
+	poll->only_this = true;
 	poll_begin(poll, peer);
 	return poll;
 }
@@ -664,32 +665,44 @@ static void take_answer(struct peers *peers, struct port *port, const struct smp
 	learn(peers, lid, &info);
 }
 
-/* A MASTER polls it. */
+/* A MASTER polls it. A manager that is in the list stays there while it answers polls, and its port
+ * may have another LID now. */
 static void note_mute(struct peers *peers, const struct port *port)
 {
+	struct peer *peer = peers_find(peers, port_facts(port)->guid);
+
+	if (peer)
+		peer->lid = port_info(port)->lid;
 	peers->mute = mem_resize(peers->mute, peers->num_mute + 1, sizeof(*peers->mute));
 	peers->mute[peers->num_mute++] =
 		(struct peer){.lid = port_info(port)->lid, .info.guid = port_facts(port)->guid};
 }
 
-/* A host that claims to have a manager and does not answer must not delay each sweep. A manager
- * that has answered a poll meanwhile is not mute: its answer was lost. */
-static void judge_mute(struct peers *peers, const struct port *port, int error)
+/* A host that claims to have a manager and does not answer must not delay each sweep. */
+static void judge_mute(struct peers *peers, const struct port *port,
+		       const struct smp_answer *answer)
 {
 	struct survey_state *state = &port->agent->survey;
-	const struct peer *peer = peers_find(peers, port_facts(port)->guid);
+	unsigned doublings = state->mutes < MUTE_DOUBLINGS ? state->mutes : MUTE_DOUBLINGS;
 
-	if (!error) {
+	if (answer->error == -ETIMEDOUT) {
+		state->muted_us = loop_now_us(peers->loop);
+		state->mute_until_us = state->muted_us + ((uint64_t)MUTE_US << doublings);
+		state->mutes++;
+		note_mute(peers, port);
+	} else if (!answer->error) {
 		state->mutes = 0;
 		state->mute_until_us = 0;
+		if (status_is_busy(answer->status)) /* a sign of life */
+			note_mute(peers, port);
 	}
-	if (error != -ETIMEDOUT || (peer && peer->survey == peers->surveys))
-		return;
-	state->mute_until_us = loop_now_us(peers->loop) +
-			       ((uint64_t)MUTE_US
-				<< (state->mutes < MUTE_DOUBLINGS ? state->mutes : MUTE_DOUBLINGS));
-	state->mutes++;
-	note_mute(peers, port);
+}
+
+/* No polls have shown whether a port is alive that was mute before this manager became MASTER. */
+static bool is_mute(const struct peers *peers, const struct survey_state *state)
+{
+	return peers->role == SM_MASTER && state->muted_us >= peers->role_us &&
+	       loop_now_us(peers->loop) < state->mute_until_us;
 }
 
 static void got_sm_info(void *owner, void *subject, const struct smp_request *request,
@@ -699,7 +712,7 @@ static void got_sm_info(void *owner, void *subject, const struct smp_request *re
 	struct port *port = subject;
 
 	(void)request;
-	judge_mute(peers, port, answer->error);
+	judge_mute(peers, port, answer);
 	take_answer(peers, port, answer);
 	peers_answer_landed(peers);
 }
@@ -717,8 +730,7 @@ static unsigned ask_end(void *arg, size_t *at)
 	if (port == peers->fabric->sm_port || !port_facts(port)->known ||
 	    !(port_info(port)->capability_mask & CAP_IS_SM))
 		return 1;
-	if (peers->role == SM_MASTER &&
-	    loop_now_us(peers->loop) < port->agent->survey.mute_until_us) {
+	if (is_mute(peers, &port->agent->survey)) {
 		note_mute(peers, port);
 		return 1;
 	}

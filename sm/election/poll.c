@@ -83,10 +83,11 @@ static void attempt_is_lost(struct poll *poll)
 }
 
 /* A LID that moves with mastership (sm_lid) leads back to this manager until the new master has
- * taken it. */
-static bool poll_is_own(const struct poll *poll, const struct sm_info *info)
+ * taken it. A LID that two ports have leads to the other port. */
+static bool is_of_another(const struct poll *poll, const struct sm_info *info)
 {
-	return info->guid == poll->fabric->own_guid;
+	return info->guid == poll->fabric->own_guid ||
+	       (poll->only_this && info->guid != poll->peer.info.guid);
 }
 
 /* A status "busy" is a sign of life, but has no SMInfo. */
@@ -99,7 +100,7 @@ static void asked(void *arg, const struct txn_result *result)
 	poll->under_way = false;
 	if (!result->error)
 		attr_decode(&sm_info_format, result->mad + SMP_DATA_OFFSET, &info);
-	if (result->error || (!status && poll_is_own(poll, &info))) {
+	if (result->error || (!status && is_of_another(poll, &info))) {
 		attempt_is_lost(poll);
 	} else if (status && !status_is_busy(status)) {
 		if (poll->doubted) {
@@ -107,7 +108,7 @@ static void asked(void *arg, const struct txn_result *result)
 			return;
 		}
 		poll->doubted = true;
-		poll->attempts = 0;
+		poll->attempts = (poll->missed + 1) % 2; /* by the directed route, if it is known */
 		poll_send(poll);
 	} else {
 		poll->missed = 0;

@@ -46,6 +46,7 @@ struct poll {
 	unsigned answers;
 	unsigned key_turn; /* index of the M_Key for the request: rises with each lost interval */
 	bool under_way, doubted;
+	bool only_this; /* set by the owner: an answer of another manager is none */
 };
 
 /* Prepares a poll; calls news() for each result. Everything but loop is borrowed. */

@@ -628,15 +628,50 @@ static void test_lost_survey_of_a_master(void)
 	}
 }
 
-/* A manager that answers polls and no survey does not cause one sweep after another. */
+/* The same if the LID of that MASTER was that of our port, or is that of a port without a manager.
+ */
+static void test_lost_survey_by_lid(void)
+{
+	for (unsigned own = 0; own < 2; own++) {
+		struct world *world = with_standby();
+		struct fake_node *other = sm_world_node(world, "host-4");
+		struct fake_port *port = host_port(world, own ? "host-3" : "host-6");
+
+		other->port[1].info.lid = port->info.lid;
+		other->sm.state = SM_MASTER;
+		losses = LOSE_NONE;
+		world->fake->fate = lose_directed;
+		sm_world_sweep(world, DISCOVER_HEAVY);
+		if (own) /* it has got another LID, and is found there */
+			CU_ASSERT_NOT_EQUAL(other->port[1].info.lid, port->info.lid);
+		losses = LOSE_ALL;
+		for (unsigned i = 0; i < 4; i++) {
+			sm_world_sweep(world, DISCOVER_HEAVY);
+			losses = LOSE_NONE;
+			CU_ASSERT_EQUAL(sets_sent(world), 0);
+			CU_ASSERT_EQUAL(world->error, -EALREADY);
+			passed_us = loop_now_us(world->loop) + 100000; /* polls */
+			CU_ASSERT_TRUE(sm_world_run(world, has_passed));
+		}
+		sm_world_free(world);
+	}
+}
+
+/* A manager that answers polls and no survey causes neither one sweep after another, nor long
+ * sweeps. */
 static void test_answers_polls_only(void)
 {
 	struct world *world = with_standby();
-	uint64_t sweeps;
+	uint64_t sweeps, first_us;
 
 	losses = LOSE_DIRECTED;
 	world->fake->fate = lose_directed;
 	sm_world_sweep(world, DISCOVER_LIGHT);
+	first_us = world->sm->sweep.last.duration_us;
+	for (unsigned i = 0; i < 4; i++) {
+		sm_world_sweep(world, DISCOVER_LIGHT);
+		CU_ASSERT(world->sm->sweep.last.duration_us * 4 < first_us);
+	}
 	sweeps = world->sm->sweep.last.number;
 	passed_us = loop_now_us(world->loop) + 5000000;
 	CU_ASSERT_TRUE(sm_world_run(world, has_passed));
@@ -890,6 +925,7 @@ int main(void)
 		{"surveys are limited", test_surveys_are_limited},
 		{"a mute manager", test_mute_manager},
 		{"a lost survey of a master", test_lost_survey_of_a_master},
+		{"a lost survey by LID", test_lost_survey_by_lid},
 		{"it answers polls only", test_answers_polls_only},
 		{"a host answers for another", test_impersonates},
 		{"a forged return path", test_forged_return_path},

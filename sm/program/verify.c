@@ -38,7 +38,9 @@ bool program_epoch_is_used(const struct program *program)
 
 void verify_begin(struct program *program, struct node *node)
 {
-	bool old = loop_now_us(program->loop) - program->began_us > OLD_US ||
+	/* A refusal may have come from a host behind a moved cable. */
+	bool refused = node->sw->trouble && node->sw->trouble->refusals;
+	bool old = loop_now_us(program->loop) - program->began_us > OLD_US || refused ||
 		   !fabric_way_is_seen(program->fabric, node);
 
 	node->sw->verify.epoch = old ? 0 : program->sweep_epoch;

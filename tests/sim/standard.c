@@ -548,6 +548,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a Set() along cables moved while the switch before them was silent"},
 	{"standard-other", 26000175,
 	 "a host removed while the readback waits for a table of its switch port"},
+	{"swaps-tree", 78000606,
+	 "Sets that a host behind a moved cable refused, counted as refusals of the switch"},
 	{"tenants-tree", 130947672, "light sweeps delayed by traps during each switches sweep"},
 	{NULL, 0, NULL},
 };

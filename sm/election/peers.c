@@ -683,13 +683,17 @@ static void judge_mute(struct peers *peers, const struct port *port,
 		       const struct smp_answer *answer)
 {
 	struct survey_state *state = &port->agent->survey;
+	const struct peer *peer = peers_find(peers, port_facts(port)->guid);
 	unsigned doublings = state->mutes < MUTE_DOUBLINGS ? state->mutes : MUTE_DOUBLINGS;
 
 	if (answer->error == -ETIMEDOUT) {
+		note_mute(peers, port);
+		/* While it may be MASTER, surveys wait for it: nothing may be written beside it. */
+		if (peer && peer->info.state == SM_MASTER)
+			return;
 		state->muted_us = loop_now_us(peers->loop);
 		state->mute_until_us = state->muted_us + ((uint64_t)MUTE_US << doublings);
 		state->mutes++;
-		note_mute(peers, port);
 	} else if (!answer->error) {
 		state->mutes = 0;
 		state->mute_until_us = 0;

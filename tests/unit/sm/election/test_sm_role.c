@@ -635,7 +635,8 @@ static void test_lost_survey_by_lid(void)
 	for (unsigned own = 0; own < 2; own++) {
 		struct world *world = with_standby();
 		struct fake_node *other = sm_world_node(world, "host-4");
-		struct fake_port *port = host_port(world, own ? "host-3" : "host-6");
+		struct fake_port *port =
+			own ? host_port(world, "host-3") : &sm_world_node(world, "leaf-1")->port[0];
 
 		other->port[1].info.lid = port->info.lid;
 		other->sm.state = SM_MASTER;

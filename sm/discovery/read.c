@@ -286,6 +286,15 @@ static void probe_unverified(struct discover *discover, struct node *node)
 	}
 }
 
+/* Whether the switch was reset, or another manager has written its LinearFDBTop. A table that was
+ * right as it was read has no top that was set. */
+static bool top_is_not_ours(const struct switch_state *sw, lid_t top)
+{
+	if (sw->lft.top_set)
+		return top != sw->lft.top_set;
+	return sw->lft.settled && sw->lft.want && top != sw->lft.want->top;
+}
+
 static void discover_switch_info(struct discover *discover, struct port *port,
 				 const struct smp_request *request, const uint8_t *data)
 {
@@ -294,7 +303,7 @@ static void discover_switch_info(struct discover *discover, struct port *port,
 	bool news = node->sw->links_changed;
 
 	attr_decode(&switch_info_format, data, &info);
-	if (node->sw->lft.top_set && info.linear_fdb_top != node->sw->lft.top_set)
+	if (top_is_not_ours(node->sw, info.linear_fdb_top))
 		switch_lose_tables(node->sw);
 	node_set_switch_info(discover->fabric, node, &info);
 	node->sw->links_changed &= request->method != METHOD_GET;

@@ -550,6 +550,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a host removed while the readback waits for a table of its switch port"},
 	{"swaps-tree", 78000606,
 	 "Sets that a host behind a moved cable refused, counted as refusals of the switch"},
+	{"tenants-tree", 78001321,
+	 "a LinearFDBTop that another manager wrote back after the table was found right"},
 	{"tenants-tree", 130947672, "light sweeps delayed by traps during each switches sweep"},
 	{NULL, 0, NULL},
 };

@@ -169,7 +169,7 @@ class_is_taken() {
 no_smi() {
 	sim 'smi off A' || return 1
 	weftd none A && because "it runs on a port without SMI" && return 1
-	matches 'weftsim0 port 1 has no subnet management interface \(QP0\), .*set ca and port to a port with both' none.log ||
+	matches 'weftsim0 port 1 has no subnet management interface \(QP0\), .*set ca and port to a port with QP0 and QP1' none.log ||
 		because "it says $(tail -n 1 none.log)" || return 1
 	matches 'another subnet manager' none.log && because "it blames another manager" && return 1
 	sim 'smi on A' || return 1

@@ -105,6 +105,15 @@ costs() {
 	equal "Sets of $*" "$(sets)" "${tables:+P_KeyTable $tables}" && equal "Gets of $*" "$(gets)" ""
 }
 
+# is_dangerous TEXT COMMAND...: it is refused with this text, because it is not forced.
+is_dangerous() {
+	local wanted=$1
+
+	shift
+	ctl w partition "$@" >command.out 2>&1 && because "$* is not refused" && return 1
+	matches "$wanted" command.out || because "$* says $(cat command.out)"
+}
+
 # The first partition makes all host ports enforce, once; the next partitions write nothing.
 makes_partitions() {
 	sim 'stats reset' >/dev/null
@@ -137,7 +146,9 @@ two_partitions() {
 limited_members() {
 	costs 2 member add 5 "${guid[$one]}" --limited && holds $one "0x0005 0xffff" || return 1
 	passes $one $two || return 1
-	costs 2 member add 5 "${guid[$two]}" --limited || return 1
+	is_dangerous 'so 2 limited members could reach no port in it .1 pair.: add --force' member add 5 "${guid[$two]}" --limited ||
+		return 1
+	costs 2 member add 5 "${guid[$two]}" --limited --force || return 1
 	is_shut $one $two && is_shut $two $one || return 1
 	costs 2 member add 5 "${guid[$two]}" --full || return 1
 	passes $one $two && passes $two $one
@@ -170,7 +181,7 @@ nothing_to_do() {
 }
 
 partition_removed() {
-	costs 4 remove 5 || return 1
+	is_dangerous '2 ports would lose membership of 0x0005, and 1 pair' remove 5 && costs 4 remove 5 --force || return 1
 	passes $one $two && is_shut $far $one # by the default partition's key again; index 0 of far is 6's
 }
 

@@ -17,12 +17,11 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "route/absent.h"
+#include "sm/contest.h"
 #include "sm/context.h"
 #include "sm/discovery/disabled.h"
 #include "sm/discovery/links.h"
 #include "sm/unrouted.h"
-
-enum { PEER_RATE_S = 30 }; /* between heavy sweeps because of another manager, after a burst */
 
 static void sweep_advance(void *arg);
 static void timer_expired(void *arg);
@@ -133,56 +132,16 @@ const char *sweep_why_not_master(const struct sm *sm)
 					: "no other subnet manager is known yet";
 }
 
-/* The specification sets no time limit for the handover, and some managers never hand over. Until
- * it is done no manager repairs faults, so an administrator must act. Logged once. */
-static void tell_contested(struct sm *sm)
-{
-	enum { PATIENCE_US = 30000000 };
-	struct sweep *sweep = &sm->sweep;
-	uint64_t now_us = loop_now_us(sm->loop);
-	const struct peer *other = peers_master(sm->peers);
-	struct log_subject subject = {.message_id = MESSAGE_TWO_MASTERS};
-
-	if (!sweep->contested_us) {
-		sweep->contested_us = now_us;
-		sweep->contested_told = false;
-	}
-	if (!other || sweep->contested_told || now_us - sweep->contested_us < PATIENCE_US)
-		return;
-	sweep->contested_told = true;
-	subject.lid = other->lid;
-	log_about(LOG_WARNING, &subject,
-		  "manager 0x%016" PRIx64
-		  " at LID %u (priority %u) is MASTER, ranks lower, and has not handed over for %u "
-		  "s: weftd programs nothing until it does (stop that manager, or set "
-		  "allowed_sm_guids to a list without it)",
-		  other->info.guid, other->lid, other->info.priority, PATIENCE_US / 1000000);
-}
-
-/* Another manager may have cleared PortStateChange, which leaves no sign in a light sweep. Its last
- * writes may have reached devices after this sweep had read them. So another heavy sweep follows.
- * Any host can claim to be a manager that comes and goes, so such sweeps are limited, and the doubt
- * remains until the next is allowed. Returns true if everything is read again. */
-static bool read_after_peers(struct sm *sm)
-{
-	if (!trigger_heavy_paced(&sm->trigger, &sm->peer_rate[peers_doubt(sm->peers)],
-				 loop_now_us(sm->loop), "another manager may have been MASTER"))
-		return false;
-	peers_settle_doubt(sm->peers);
-	fabric_forget_tables(sm->fabric);
-	return true;
-}
-
 /* Another manager was MASTER beside this one. Nothing is written before everything was read again.
  * If hosts registered with that manager, its records are not here: the hosts register again. */
 static void role_after_contest(struct sm *sm)
 {
-	if (!read_after_peers(sm)) {
+	if (!contest_read_again(sm)) {
 		sweep_end(sm, -EALREADY,
 			  "other managers become MASTER again and again: weftd programs nothing "
 			  "between its heavy sweeps, one in %u s (stop them, or set "
 			  "allowed_sm_guids)",
-			  PEER_RATE_S);
+			  CONTEST_RATE_S);
 		return;
 	}
 	if (sm->sweep.found_master)
@@ -205,9 +164,9 @@ static void role_phase(struct sm *sm)
 	if (!sweep->was_master && another_may_have_read(sm))
 		trigger_heavy(&sm->trigger, "another manager may have been MASTER until now");
 	if (peers_doubt(sm->peers) == PEERS_MAY_HAVE_WRITTEN)
-		read_after_peers(sm);
+		contest_read_again(sm);
 	if (peers_contested(sm->peers)) {
-		tell_contested(sm);
+		contest_tell(sm);
 		sweep->found_master = true;
 		sweep_end(sm, -EALREADY, "another MASTER ranks lower: waiting for its handover");
 		return;
@@ -657,25 +616,13 @@ static void call_waiters(struct sm *sm)
 	}
 }
 
-/* The time until a doubt about other managers can be settled. 0: there is none, or never. */
-static uint64_t doubt_wait_us(const struct sm *sm)
-{
-	enum peers_doubt doubt = peers_doubt(sm->peers);
-	uint64_t wait_us = rate_wait_us(&sm->peer_rate[doubt], loop_now_us(sm->loop));
-
-	if (peers_role(sm->peers) != SM_MASTER || doubt == PEERS_NO_DOUBT ||
-	    peers_contested(sm->peers) || wait_us == UINT64_MAX)
-		return 0;
-	return wait_us + 1;
-}
-
 /* The delay until the next sweep: short after errors, and rising; else the sweep interval. 0:
  * never. */
 static uint64_t next_sweep_us(const struct sm *sm)
 {
 	uint64_t interval_us = (uint64_t)sm->options.sweep_interval_s * 1000000;
 	uint64_t retry_us = UINT64_C(500000) << (sm->sweep.failures < 5 ? sm->sweep.failures : 5);
-	uint64_t doubt_us = doubt_wait_us(sm);
+	uint64_t doubt_us = contest_wait_us(sm);
 
 	if (sm->sweep.failures && (!interval_us || retry_us < interval_us))
 		return retry_us;
@@ -890,8 +837,7 @@ void sweep_init(struct sm *sm)
 {
 	list_init(&sm->sweep.waiters);
 	sm->links_limit = (struct log_limit){.burst = 24, .interval_us = 1000000};
-	for (size_t i = 0; i < ARRAY_SIZE(sm->peer_rate); i++)
-		sm->peer_rate[i] = (struct rate){.burst = 4, .interval_us = PEER_RATE_S * 1000000};
+	contest_init(sm);
 	sm->sweep.lids_kept = (struct registry_waiter){.durable = sweep_advance, .ctx = sm};
 	list_init(&sm->sweep.lids_kept.link);
 	loop_deferred_init(&sm->sweep.next_phase, sm->loop, "sweep", start_phase, sm);

@@ -213,7 +213,8 @@ static void command_log_level(void *ctx, struct control_request *request, const 
 	settings_answer(&levels->settings, request, levels_json());
 }
 
-static const struct control_command commands[] = {{"log level", command_log_level, CONTROL_CHANGES}};
+static const struct control_command commands[] = {
+	{"log level", command_log_level, CONTROL_CHANGES}};
 
 void log_levels_register(struct log_levels *levels, struct control *control)
 {

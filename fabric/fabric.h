@@ -110,8 +110,7 @@ enum far_end {
 struct port_discovery {
 	uint64_t read_pass;   /* the pass that read its PortInfo */
 	uint64_t link_pass;   /* the pass that verified its cable */
-	uint64_t cut_pass;    /* the pass that found its link down; 0: none */
-	guid_t cut_guid;      /* the node at the other end until then */
+	guid_t led_to;	      /* the node at the other end of its last cable; 0: none yet */
 	unsigned patience_ms; /* of the last probe through it: mad/window.h */
 	uint8_t link;	      /* enum link_trust */
 	uint8_t far_end;      /* enum far_end */

@@ -143,14 +143,13 @@ void discover_give_agent(struct discover *discover, struct port *port, guid_t po
 		fabric_add_agent(discover->fabric, port, port_guid);
 }
 
-/* Whether a port that leads to this port now has led to another device in this pass. */
-static bool led_elsewhere(const struct discover *discover, const struct port *port,
-			  const struct port *to)
+/* Whether a port that leads to this port now led to another device before, also if its link was
+ * down in between. */
+static bool led_elsewhere(const struct port *port, const struct port *to)
 {
 	if (port->peer)
 		return port->peer != to;
-	return port->discovery.cut_pass == discover->pass &&
-	       port->discovery.cut_guid != to->node->guid;
+	return port->discovery.led_to && port->discovery.led_to != to->node->guid;
 }
 
 /* Whether a switch on the route to a port has reported changed links since it was read. The route
@@ -201,6 +200,8 @@ static void accept_cable(struct discover *discover, struct port *from, struct po
 		from->peer != arrival ||
 		(from->discovery.seen_once && from->discovery.link_pass == discover->pass);
 	fabric_link(discover->fabric, from, arrival);
+	from->discovery.led_to = node->guid;
+	arrival->discovery.led_to = from->node->guid;
 	from->discovery.link_pass = arrival->discovery.link_pass = discover->pass;
 	/* A heavy pass builds all routes again. Other passes begin in the middle of the tree and
 	 * keep it. */
@@ -244,7 +245,7 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 			return;
 		}
 	}
-	moved = led_elsewhere(discover, arrival, from) || led_elsewhere(discover, from, arrival);
+	moved = led_elsewhere(arrival, from) || led_elsewhere(from, arrival);
 	if (moved && route_is_doubtful(from)) {
 		from->discovery.far_end = FAR_END_SILENT;
 		discover->report.want_heavy = true;

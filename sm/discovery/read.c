@@ -382,11 +382,6 @@ static void lost_link(struct discover *discover, struct port *port)
 	port->discovery.far_end = FAR_END_SOUND;
 	port->discovery.logged = false;
 	port->discovery.patience_ms = 0;
-	if (peer) {
-		port->discovery.cut_pass = peer->discovery.cut_pass = discover->pass;
-		port->discovery.cut_guid = peer->node->guid;
-		peer->discovery.cut_guid = port->node->guid;
-	}
 	fabric_unlink(discover->fabric, port);
 	if (peer && port_of_switch(peer) && discover->kind == DISCOVER_TARGETED)
 		discover_visit(discover, peer->node, peer);

@@ -552,6 +552,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "Sets that a host behind a moved cable refused, counted as refusals of the switch"},
 	{"tenants-tree", 78001321,
 	 "a LinearFDBTop that another manager wrote back after the table was found right"},
+	{"swaps-tree", 78001696,
+	 "a table written over a cable that was moved, and that was down when this was found"},
 	{"tenants-tree", 130947672, "light sweeps delayed by traps during each switches sweep"},
 	{NULL, 0, NULL},
 };

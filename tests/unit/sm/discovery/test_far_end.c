@@ -66,19 +66,17 @@ static void answers(struct bed *bed, struct port *from, const struct port *arriv
 	discover_arrived(bed->discover, from, &info, true);
 }
 
-/* A port that had no cable in the model, after its link was found down in some pass. */
+/* A port has no cable in the model. Its link was down, or it never had one. */
 static void test_was_cut(void)
 {
 	static const struct {
 		const char *name;
-		uint64_t cut_pass;
-		bool was_third; /* the port had led to third; else to far */
-		bool heavy;	/* a heavy pass is requested */
+		enum { LED_NOWHERE, LED_TO_FAR, LED_TO_THIRD } led_to; /* by its last cable */
+		bool heavy; /* a heavy pass is requested */
 	} rows[] = {
-		{"a new cable", 0, false, false},
-		{"the same cable is back", PASS, false, false},
-		{"it led elsewhere at the begin of the pass", PASS, true, true},
-		{"it led elsewhere before", PASS - 1, true, false},
+		{"a new cable", LED_NOWHERE, false},
+		{"the same cable is back", LED_TO_FAR, false},
+		{"it led elsewhere", LED_TO_THIRD, true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -88,8 +86,9 @@ static void test_was_cut(void)
 		begin(&bed, DISCOVER_TARGETED);
 		from = &bed.near->port[FREE];
 		arrival = &bed.far->port[FAR_FREE];
-		from->discovery.cut_pass = rows[i].cut_pass;
-		from->discovery.cut_guid = rows[i].was_third ? bed.third->guid : bed.far->guid;
+		from->discovery.led_to = rows[i].led_to == LED_NOWHERE	? 0
+					 : rows[i].led_to == LED_TO_FAR ? bed.far->guid
+									: bed.third->guid;
 		answers(&bed, from, arrival);
 		if (discover_report(bed.discover)->want_heavy != rows[i].heavy)
 			printf("    %s\n", rows[i].name);

@@ -481,6 +481,7 @@ static void got_port_info(struct discover *discover, struct port *port,
 	bool all = port->node->pass == discover->pass || !port_facts(port)->known ||
 		   port->discovery.unread;
 	struct port_info info;
+	bool was_lost;
 
 	attr_decode(&port_info_format, data, &info);
 	/* The first request could not know that the port has extended speeds. Its answer is
@@ -506,9 +507,14 @@ static void got_port_info(struct discover *discover, struct port *port,
 	/* Port 0 does not pass INIT. Its lost LID shows that its P_Keys are lost, too. */
 	if (port_of_switch(port) && !port->num && port->lid && info.lid != port->lid)
 		port_set_pkeys(discover->fabric, port, NULL);
+	was_lost = port->discovery.link == LINK_LOST;
 	port_set_info(discover->fabric, port, &info);
 	port->discovery.read_pass = discover->pass;
 	port->discovery.unread = false;
+	/* If the link was lost since the last read, the cable may have been moved after this pass
+	 * found it. */
+	if (port->discovery.link == LINK_LOST && !was_lost && port_of_switch(port))
+		port->discovery.link_pass = 0;
 	if (port->discovery.link_pass == discover->pass)
 		port->discovery.link = LINK_VERIFIED;
 	if (port->agent)

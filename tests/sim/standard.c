@@ -554,6 +554,8 @@ const struct known_seed sim_known_seeds[] = {
 	 "a LinearFDBTop that another manager wrote back after the table was found right"},
 	{"swaps-tree", 78001696,
 	 "a table written over a cable that was moved, and that was down when this was found"},
+	{"standard-tree", 78000231,
+	 "a cable moved after a heavy pass had found it, and before it read the port"},
 	{"tenants-tree", 130947672, "light sweeps delayed by traps during each switches sweep"},
 	{NULL, 0, NULL},
 };

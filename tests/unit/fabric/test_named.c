@@ -7,16 +7,6 @@
 #include "tests/unit/fixtures/snapshot_from.h"
 #include "tests/unit/fixtures/unit.h"
 
-static struct node_facts *facts_of(uint8_t type, guid_t guid, const char *name)
-{
-	const struct node_info info = {
-		.node_type = type, .node_guid = guid, .num_ports = 2, .local_port_num = 1};
-	struct node_facts *facts = facts_new(&info);
-
-	strcpy(facts->description, name);
-	return facts;
-}
-
 /* Two switches and three hosts; the first host has two ports, and two hosts have one name. The
  * second switch is called as the LID of the first. */
 static struct snapshot *make(void)
@@ -28,9 +18,9 @@ static struct snapshot *make(void)
 	CU_ASSERT_EQUAL_FATAL(snapshot->num_switches, 2);
 	CU_ASSERT_EQUAL_FATAL(snapshot->num_ends, 4);
 	for (uint32_t i = 0; i < 2; i++)
-		snapshot->switches[i].facts = facts_of(NODE_SWITCH, 0x10 + i, i ? "10" : "leaf");
+		snapshot->switches[i].facts = named_facts(NODE_SWITCH, 0x10 + i, i ? "10" : "leaf");
 	for (uint32_t i = 0; i < 4; i++)
-		snapshot->ends[i].facts = facts_of(NODE_CA, nodes[i], names[i]);
+		snapshot->ends[i].facts = named_facts(NODE_CA, nodes[i], names[i]);
 	for (uint32_t i = 0; i < 4; i++) {
 		snapshot->ends[i].lid = (lid_t)(20 + 2 * i);
 		snapshot->ends[i].lmc = 1;
@@ -59,8 +49,8 @@ static const struct {
 	 "\"twin\" could mean 2 nodes (0x0000000000000200, 0x0000000000000300): use a GUID"},
 	{"10", -1,
 	 "\"10\" could mean 2 nodes (0x0000000000000010, 0x0000000000000011): use a GUID"},
-	{"nobody", -1,
-	 "there is no node \"nobody\": expected a name, a GUID or a LID; weftctl node list shows "
+	{"absent", -1,
+	 "there is no node \"absent\": expected a name, a GUID or a LID; weftctl node list shows "
 	 "them"},
 	{"0x9", -1,
 	 "there is no node \"0x9\": expected a name, a GUID or a LID; weftctl node list shows "

@@ -99,15 +99,11 @@ static void test_solicited_node(void)
 /* The least MulticastFDBCap of the switches bounds the MLIDs, and so the groups. */
 static void test_mlids_end(void)
 {
-	struct view *view;
 	struct unit_capture capture;
 	char log[1024];
 
 	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(4, 0));
 	for (uint32_t i = 1; i <= 3; i++) {
 		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
 		CU_ASSERT_EQUAL(told.mlid, 0xC000 + i);
@@ -135,16 +131,12 @@ static void test_configured_waits(void)
 {
 	struct group_entry both[2] = {default_group, default_group};
 	struct unit_capture capture;
-	struct view *view;
 	unsigned lines[2] = {0};
 	char log[1024];
 
 	begin();
 	log_watch(count_no_mlid, lines);
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(4, 0));
 	for (uint32_t i = 1; i <= 3; i++)
 		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
 	both[1].mgid[5] = 5;
@@ -172,13 +164,9 @@ static void test_no_leak(void)
 {
 	enum { TIMES = 20000 };
 	struct mc_member_record slow, foreign;
-	struct view *view;
 
 	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 0;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(4, 0));
 	for (uint32_t i = 1; i <= TIMES; i++) {
 		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
 		CU_ASSERT_EQUAL(told.mlid, 0xC001);
@@ -206,13 +194,9 @@ static void test_no_leak(void)
 /* A switch with a tiny multicast table limits no others. */
 static void test_tiny_table(void)
 {
-	struct view *view;
 
 	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = 4;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = 2048;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(4, 2048));
 	for (uint32_t i = 1; i <= 8; i++) {
 		CU_ASSERT_EQUAL(join(A, i, JOIN_FULL), STATUS_OK);
 		CU_ASSERT_EQUAL(told.mlid, 0xC000 + i);

@@ -234,16 +234,12 @@ static void test_share_of_heirs(void)
 {
 	enum { ENTRIES = 64, MOST = 40, SHARE = MOST / 4 };
 	struct unit_capture capture;
-	struct view *view;
 	unsigned before;
 	char log[8192];
 
 	begin();
 	limit(1000, MOST);
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(ENTRIES, ENTRIES));
 	for (uint32_t i = 1; i < ENTRIES / 2; i++) /* more than the share of B */
 		CU_ASSERT_EQUAL(join(B, i, JOIN_FULL), STATUS_OK);
 	before = groups_there();
@@ -294,16 +290,12 @@ static void test_share_of_mlids(void)
 		unsigned host, expected;
 	} rows[] = {{A, ENTRIES / 2 - 1}, {C, SHARE}, {B, SHARE}, {A, 0}};
 	struct unit_capture capture;
-	struct view *view;
 	uint64_t refused = 0;
 	char log[4096];
 
 	begin();
 	limit(1000, MOST);
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(ENTRIES, ENTRIES));
 	unit_capture_begin(&capture);
 	for (unsigned i = 0; i < ARRAY_SIZE(rows); i++) {
 		unsigned made = 0;
@@ -325,15 +317,11 @@ static void test_kept_mlids(void)
 	enum { ENTRIES = 64, KEPT = ENTRIES / MLIDS_KEPT_SHARE };
 	struct group_entry configured[1 + KEPT + 1];
 	struct unit_capture capture;
-	struct view *view;
 	unsigned made = 0;
 	char log[4096];
 
 	begin();
-	view = two_switches_view();
-	((struct node_facts *)view->topology->switches[S1].facts)->sw.multicast_fdb_cap = ENTRIES;
-	((struct node_facts *)view->topology->switches[S2].facts)->sw.multicast_fdb_cap = ENTRIES;
-	view_publish(&sa.view, view);
+	view_publish(&sa.view, two_switches_view_with_mfts(ENTRIES, ENTRIES));
 	unit_capture_begin(&capture);
 	for (uint32_t i = 1; i <= ENTRIES; i++)
 		made += join(i % 2 ? A : C, i, JOIN_FULL) == STATUS_OK;

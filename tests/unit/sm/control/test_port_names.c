@@ -14,16 +14,6 @@
 
 enum { MOST = 12 };
 
-static struct node_facts *facts_of(uint8_t type, guid_t guid, const char *name)
-{
-	const struct node_info info = {
-		.node_type = type, .node_guid = guid, .num_ports = 2, .local_port_num = 1};
-	struct node_facts *facts = facts_new(&info);
-
-	strcpy(facts->description, name);
-	return facts;
-}
-
 /* A node of one port, but for "dual", whose ports are 1 and 2. Port GUIDs are node GUIDs plus the
  * number of the port. */
 static const struct {
@@ -54,9 +44,9 @@ static struct snapshot *make(void)
 	CU_ASSERT_EQUAL_FATAL(snapshot->num_ends, ARRAY_SIZE(ends));
 	for (uint32_t i = 0; i < 2; i++)
 		snapshot->switches[i].facts =
-			facts_of(NODE_SWITCH, 0x10 + i, i ? "leaf-2" : "leaf-1");
+			named_facts(NODE_SWITCH, 0x10 + i, i ? "leaf-2" : "leaf-1");
 	for (uint32_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		snapshot->ends[i].facts = facts_of(ends[i].type, ends[i].node, ends[i].name);
+		snapshot->ends[i].facts = named_facts(ends[i].type, ends[i].node, ends[i].name);
 		snapshot->ends[i].guid = ends[i].node + ends[i].port;
 		snapshot->ends[i].port = ends[i].port;
 	}

@@ -445,6 +445,16 @@ static void test_master_beside_ends(void)
 	sm_world_free(world);
 }
 
+/* The first answers of each period say MASTER, the others STANDBY. */
+static void alternate(struct world *world, unsigned master, unsigned period, bool all_news)
+{
+	rival.answers = rival.heavy = 0;
+	rival.all_news = all_news;
+	rival.master = master;
+	rival.period = period;
+	world->fake->fate = rival_answers;
+}
+
 static bool has_alternated(const struct world *world)
 {
 	return rival.answers >= 100 && sm_world_is_quiet(world);
@@ -459,11 +469,7 @@ static void test_alternating_master(void)
 	struct rate *rate = &world->sm->peer_rate[PEERS_HAVE_WRITTEN];
 
 	*rate = (struct rate){.burst = ALLOWED};
-	rival.answers = rival.heavy = 0;
-	rival.all_news = true;
-	rival.master = 2;
-	rival.period = 4;
-	world->fake->fate = rival_answers;
+	alternate(world, 2, 4, true);
 	CU_ASSERT_TRUE(sm_world_run(world, has_alternated));
 	CU_ASSERT_EQUAL(rival.heavy, ALLOWED);
 	rival.master = 0;
@@ -490,11 +496,7 @@ static void test_surveys_are_limited(void)
 	struct world *world = with_standby();
 	uint64_t sweeps = world->sm->sweep.last.number;
 
-	rival.answers = rival.heavy = 0;
-	rival.all_news = false;
-	rival.master = 1;
-	rival.period = 2;
-	world->fake->fate = rival_answers;
+	alternate(world, 1, 2, false);
 	CU_ASSERT_TRUE(sm_world_run(world, has_alternated));
 	/* Each may be followed by the heavy sweep that it causes. */
 	CU_ASSERT(world->sm->sweep.last.number - sweeps <= 2 * AT_ONCE + 4);

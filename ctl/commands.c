@@ -299,29 +299,26 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_members_changed,
 	 .failed = partition_change_failed,
 	 .summary = "Add members to a partition, or change their membership.",
-	 .details =
-		 "MEMBER is one of the following. `host-0003`: the node with this description, if "
-		 "it "
-		 "has one port. `host-0003/2`: port 2 of this node. `host-[0003-0040,50]`: a "
-		 "hostlist, by the rules of Slurm. A port GUID, with or without 0x. A range of "
-		 "GUIDs. "
-		 "`ALL`, `ALL_CAS`, `ALL_SWITCHES` or `ALL_ROUTERS`: the ports that are present. A "
-		 "node GUID stands for the port of a node that has one port. `=full`, `=limited` "
-		 "or "
-		 "`=both` may follow. "
-		 "FILE has members, separated by blanks or line ends; `#` begins a comment, and "
-		 "`-` is standard input. Members are full members if neither the member nor an "
-		 "option says otherwise. A name counts for the ports that have it now: the "
-		 "partition gets their GUIDs, which the answer shows. A GUID may be that of an "
-		 "absent port.\nThe change takes effect at once, affects only these ports, and "
-		 "survives a restart. The answer comes when three steps are complete: the change "
-		 "is durable, the SA uses it, and no present port is pending. A port is pending "
-		 "until it has acknowledged or refused the change, or has failed. After 10 seconds "
-		 "the answer comes anyway and says which steps are not complete; these steps "
-		 "continue. The exit status is then 1. It is also 1 if a port does not take its "
-		 "P_Keys. If all members have this membership already, nothing changes, and the "
-		 "command succeeds. If no full member would be left, the command shows how many "
-		 "limited members are cut off, and needs `--force`."},
+	 .details = "MEMBER is one of the following. `host-0003`: the node with this "
+		    "description, if it has one port. `host-0003/2`: port 2 of this node. "
+		    "`host-[0003-0040,50]`: a hostlist, by the rules of Slurm. A port GUID, "
+		    "with or without 0x. A range of GUIDs. `ALL`, `ALL_CAS`, `ALL_SWITCHES` or "
+		    "`ALL_ROUTERS`: the ports that are present. A node GUID stands for the "
+		    "port of a node that has one port. `=full`, `=limited` or `=both` may "
+		    "follow. FILE has members, separated by blanks or line ends; `#` begins a "
+		    "comment, and `-` is standard input. Members are full members if neither "
+		    "the member nor an option says otherwise. A name counts for the ports that "
+		    "have it now: the partition gets their GUIDs, which the answer shows. A "
+		    "GUID may be that of an absent port.\nThe change takes effect at once, "
+		    "affects only these ports, and survives a restart. The answer comes when "
+		    "three steps are complete: the change is durable, the SA uses it, and no "
+		    "present port is pending. A port is pending until it has acknowledged or "
+		    "refused the change, or has failed. After 10 seconds the answer comes "
+		    "anyway and says which steps are not complete; these steps continue. The "
+		    "exit status is then 1. It is also 1 if a port does not take its P_Keys. "
+		    "If all members have this membership already, nothing changes, and the "
+		    "command succeeds. If no full member would be left, the command shows how "
+		    "many limited members are cut off, and needs `--force`."},
 	{.words = "partition member remove",
 	 .arguments = {PARTITION_ARGUMENT,
 		       {.member = "members", .label = "MEMBER", .many = true, .optional = true},

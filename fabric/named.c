@@ -33,17 +33,14 @@ struct sought {
 	unsigned lid;
 };
 
-/* Sixteen digits without 0x are a GUID, too, as many tools print it. */
 static struct sought seek(const char *name)
 {
-	enum { GUID_DIGITS = 16 };
-	size_t digits = strspn(name, "0123456789abcdefABCDEF");
-	bool hex = strncmp(name, "0x", 2) == 0 || (digits == GUID_DIGITS && !name[digits]);
+	bool hex = strncmp(name, "0x", 2) == 0;
 	struct sought sought = {.name = name};
 	char *rest;
 	uint64_t number = strtoull(name, &rest, hex ? 16 : 10);
 
-	if (*rest || rest == name)
+	if (guid_parse_digits(name, &sought.guid) || *rest || rest == name)
 		return sought;
 	if (hex)
 		sought.guid = number;
@@ -70,17 +67,24 @@ static bool node_matches(const struct snapshot *snapshot, uint32_t place,
 		   : sought->lid == snapshot->switches[place].lid;
 }
 
-/* Explains that there is no node of this name. */
-static void snapshot_suggest(const struct snapshot *snapshot, const char *name,
-			     char error[SNAP_NAMED_ERROR_SIZE])
+const char *snapshot_suggest(const struct snapshot *snapshot, const char *name)
 {
 	struct suggest suggest = suggest_for(name);
 
 	for (uint32_t place = 0; place < node_count(snapshot); place++)
 		suggest_try(&suggest, facts_at(snapshot, place)->description);
-	if (suggest.best)
+	return suggest.best;
+}
+
+/* Explains that there is no node of this name. */
+static void refuse_node(const struct snapshot *snapshot, const char *name,
+			char error[SNAP_NAMED_ERROR_SIZE])
+{
+	const char *similar = snapshot_suggest(snapshot, name);
+
+	if (similar)
 		snprintf(error, SNAP_NAMED_ERROR_SIZE,
-			 "there is no node \"%.64s\"; did you mean \"%.64s\"?", name, suggest.best);
+			 "there is no node \"%.64s\"; did you mean \"%.64s\"?", name, similar);
 	else
 		snprintf(error, SNAP_NAMED_ERROR_SIZE,
 			 "there is no node \"%.64s\": expected a name, a GUID or a LID; weftctl "
@@ -117,7 +121,7 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 			 candidates, found > CANDIDATES_MAX ? ", ..." : "");
 		named.place = -1;
 	} else if (!found) {
-		snapshot_suggest(snapshot, name, named.error);
+		refuse_node(snapshot, name, named.error);
 	}
 	return named;
 }

@@ -24,4 +24,8 @@ const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t plac
  * its first port. */
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name);
 
+/* The description of a node that is most similar to a mistyped name; NULL: none is similar.
+ * Borrowed from the snapshot. */
+const char *snapshot_suggest(const struct snapshot *snapshot, const char *name);
+
 #endif

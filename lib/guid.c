@@ -47,6 +47,17 @@ bool guid_parse(const char *text, guid_t *out)
 	return true;
 }
 
+bool guid_parse_digits(const char *text, guid_t *out)
+{
+	enum { DIGITS = GUID_TEXT - sizeof("0x") };
+	char prefixed[GUID_TEXT] = "0x";
+
+	if (strlen(text) != DIGITS || strspn(text, "0123456789abcdefABCDEF") != DIGITS)
+		return false;
+	strcat(prefixed, text);
+	return guid_parse(prefixed, out);
+}
+
 const char *gid_text(const uint8_t gid[GID_SIZE], char text[GID_TEXT])
 {
 	return inet_ntop(AF_INET6, gid, text, GID_TEXT);

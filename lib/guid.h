@@ -16,6 +16,9 @@ const char *guid_text(guid_t guid, char text[GUID_TEXT]);
 const char *guid_scan(const char *text, guid_t *out);
 /* The same of the whole text, which may be NULL. False: it is no GUID. */
 bool guid_parse(const char *text, guid_t *out);
+/* Reads a text of exactly 16 hexadecimal digits without 0x, as many tools print GUIDs. False, with
+ * out untouched: it is no such text, or 0. */
+bool guid_parse_digits(const char *text, guid_t *out);
 /* As an IPv6 address is written; returns text. */
 const char *gid_text(const uint8_t gid[GID_SIZE], char text[GID_TEXT]);
 

@@ -44,7 +44,7 @@ bool p_key_argument(struct control_request *request, const json_t *args, pkey_t 
 	return false;
 }
 
-/* The partitions of the file, then those of run time; starts with *at = 0. False: no more. */
+/* Walks through the names of the partitions of the file, then of those of commands. */
 struct partition_names {
 	const struct sm *sm;
 	uint32_t in_file;

@@ -217,6 +217,24 @@ static size_t put_members(struct sm *sm, pkey_t p_key, const struct named_port *
 	return changed;
 }
 
+/* Drops the members that commands added. Returns how many. */
+static size_t drop_members(struct sm *sm, pkey_t p_key, const struct named_port *ports,
+			   size_t count)
+{
+	size_t changed = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct partition_member_entry member = {.p_key = p_key,
+							      .guid = ports[i].guid};
+
+		if (!policy_member(&sm->policy, p_key, member.guid))
+			continue;
+		registry_drop(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+		changed++;
+	}
+	return changed;
+}
+
 /* Their GUIDs, for free(). */
 static guid_t *guids_of(const struct named_port *ports, size_t count)
 {
@@ -258,9 +276,7 @@ static const char *plural(uint64_t number)
 	return number == 1 ? "" : "s";
 }
 
-/* Returns false, after it has ended the request, if the change would cut ports off and is not
- * forced.
- */
+/* False: the request has ended, because the change would cut ports off and is not forced. */
 static bool is_safe(struct sm *sm, struct control_request *request, const json_t *args,
 		    const struct partition_change *change)
 {
@@ -502,34 +518,22 @@ static bool may_remove(struct sm *sm, struct control_request *request, pkey_t p_
 void command_member_remove(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
-	size_t count, changed = 0;
+	size_t count, changed;
 	pkey_t p_key;
 	struct named_port *ports = some_members(sm, request, args, &p_key, &count);
 
-	for (size_t i = 0; ports && i < count; i++)
-		if (!may_remove(sm, request, p_key, ports[i].guid)) {
-			free(ports);
-			return;
-		}
-	for (size_t i = 0; ports && i < count; i++)
-		ports[i].membership = MEMBERSHIP_NONE;
-	if (ports &&
-	    !is_safe(sm, request, args,
-		     &(struct partition_change){.p_key = p_key, .ports = ports, .count = count})) {
-		free(ports);
-		return;
-	}
-	for (size_t i = 0; ports && i < count; i++) {
-		const struct partition_member_entry member = {.p_key = p_key,
-							      .guid = ports[i].guid};
+	bool may = ports;
 
-		if (!policy_member(&sm->policy, p_key, member.guid))
-			continue;
-		registry_drop(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
-		changed++;
+	for (size_t i = 0; may && i < count; i++) {
+		may = may_remove(sm, request, p_key, ports[i].guid);
+		ports[i].membership = MEMBERSHIP_NONE;
 	}
-	if (ports)
+	if (may &&
+	    is_safe(sm, request, args,
+		    &(struct partition_change){.p_key = p_key, .ports = ports, .count = count})) {
+		changed = drop_members(sm, p_key, ports, count);
 		answer_later(sm, request, p_key, guids_of(ports, count), count, changed);
+	}
 	free(ports);
 }
 

@@ -18,7 +18,6 @@
 #include "lib/hostlist.h"
 #include "lib/map.h"
 #include "lib/mem.h"
-#include "lib/suggest.h"
 
 enum { ANY_PORT = -1, CANDIDATES_SHOWN = 4, NAME_SHOWN = 64 };
 
@@ -184,18 +183,17 @@ static int find_name(struct port_names *names, const char *name, int port, uint3
 
 static bool refuse_unknown(struct port_names *names, const char *name)
 {
-	struct suggest suggest = suggest_for(name);
+	const char *similar;
 
 	if (!names->snapshot)
 		return names_refuse(names,
 				    "\"%.*s\": this manager has no view of the fabric yet, so it "
 				    "accepts only GUIDs",
 				    NAME_SHOWN, name);
-	for (uint32_t place = 0; place < names->places; place++)
-		suggest_try(&suggest, facts_at(names->snapshot, place)->description);
-	if (suggest.best)
+	similar = snapshot_suggest(names->snapshot, name);
+	if (similar)
 		return names_refuse(names, "there is no node \"%.*s\"; did you mean \"%.*s\"?",
-				    NAME_SHOWN, name, NAME_SHOWN, suggest.best);
+				    NAME_SHOWN, name, NAME_SHOWN, similar);
 	return names_refuse(names,
 			    "there is no node \"%.*s\": expected a node's description, "
 			    "NODE/PORT, a hostlist, a port GUID, or ALL",
@@ -261,14 +259,8 @@ static bool take_guids(struct port_names *names, guid_t first, guid_t last)
 /* "0x10", "0x10-0x1f", or 16 digits. */
 static bool is_guid(const char *text, guid_t *first, guid_t *last)
 {
-	enum { DIGITS = 16 };
-	const char *rest = guid_scan(text, first);
-	char with_prefix[GUID_TEXT];
+	const char *rest = guid_parse_digits(text, first) ? "" : guid_scan(text, first);
 
-	if (!rest && strlen(text) == DIGITS && strspn(text, "0123456789abcdefABCDEF") == DIGITS) {
-		snprintf(with_prefix, sizeof(with_prefix), "0x%s", text);
-		rest = guid_scan(with_prefix, first);
-	}
 	if (!rest)
 		return false;
 	*last = *first;

@@ -338,8 +338,9 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_partition_check,
 	 .summary = "Check a partition file and show the changes that it would make.",
 	 .details = "The answer has the errors of the file with their lines. If the file has no "
-		    "errors, the answer has the P_Keys that ports would gain and lose. See "
-		    "`weft-partitions.conf(5)`."},
+		    "errors, the answer has the P_Keys that ports would gain and lose. If no "
+		    "weftd answers, weftctl checks the file alone. FILE may be - for standard "
+		    "input. See `weft-partitions.conf(5)`."},
 	{.words = "partition accept",
 	 .print = print_partitions_accepted,
 	 .summary = "Put the remaining partitions in force after a loss of records.",
@@ -685,18 +686,26 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
 		       OPTION("cache", "DIR"),
-		       OPTION("to", "DIR")},
+		       OPTION("to", "DIR"),
+		       OPTION("root", "DIR"),
+		       FLAG("strict")},
 	 .perform = import_opensm,
 	 .print = print_opensm,
-	 .summary = "Make weft's files from those of OpenSM, and list what has no equivalent.",
-	 .details = "The command reads OpenSM's configuration, partition file and LIDs in DIR "
-		    "(default /etc/opensm) and its cache (`--cache`, default /var/cache/opensm). "
-		    "It writes a weftd.conf, a partition file and a document for `restore` into a "
-		    "directory (`--to`, default weft-import). If root runs the command and there "
-		    "is a group `weft`, this group can read the files. Otherwise only the caller "
-		    "can read them. The command lists the options that were taken over, and gives "
-		    "the reason for each option that was not. It needs no daemon, changes no file "
-		    "of OpenSM, and overwrites no file."},
+	 .failed = import_failed,
+	 .summary = "Make weft's files from those of OpenSM, and list what is lost.",
+	 .details = "The command reads OpenSM's configuration and partition file in DIR, and its "
+		    "LIDs in a cache (`--cache`, default /var/cache/opensm). Without DIR it reads "
+		    "/etc/opensm or /etc/rdma, and the settings of the service in "
+		    "/etc/sysconfig/opensm and /etc/default/opensm. With `--root` all these paths "
+		    "are below another directory, such as a backup.\nIt writes a weftd.conf, a "
+		    "partition file and a document for `restore` into a directory (`--to`, default "
+		    "weft-import). If root runs the command and there is a group `weft`, this "
+		    "group can read the files. Otherwise only the caller can read them.\nThe "
+		    "answer is three lists: the settings that are lost, with the consequence, "
+		    "those that were taken over, and those that weft does not need. The exit "
+		    "status is 1 if no file of OpenSM was found, if the partition file has errors, "
+		    "or, with `--strict`, if something is lost.\nThe command needs no daemon, "
+		    "changes no file of OpenSM, and overwrites no file."},
 	{.words = "completion",
 	 .section = "Shell completion",
 	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/mem.h"
 
@@ -12,7 +13,7 @@ enum { FILE_MAX_BYTES = 256 << 20, READ_BYTES = 1 << 20 };
 
 char *file_read(const char *path, size_t *size)
 {
-	FILE *stream = fopen(path, "r");
+	FILE *stream = strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
 	char *text = NULL;
 	size_t got = 1;
 
@@ -27,7 +28,8 @@ char *file_read(const char *path, size_t *size)
 		free(text);
 		text = NULL;
 	}
-	fclose(stream);
+	if (stream != stdin)
+		fclose(stream);
 	return text;
 }
 

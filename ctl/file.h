@@ -7,8 +7,8 @@
 
 #include "lib/control.h"
 
-/* Returns the contents of a file, which the caller frees. NULL and errno on failure, also if the
- * file is too large. */
+/* Returns the contents of a file, which the caller frees; "-" is standard input. NULL and errno on
+ * failure, also if the file is too large. */
 char *file_read(const char *path, size_t *size);
 /* Keeps errno as -errno in *error, unless that has an earlier error. */
 void file_note_error(int *error);

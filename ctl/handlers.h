@@ -30,8 +30,10 @@ void print_dump(const json_t *data, FILE *out);
 
 /* import.c: reads OpenSM's files and writes weft's to a folder of their own, without a daemon. */
 int import_opensm(const char *socket, const json_t *request, json_t **result, char **refusal);
-/* Prints the options that were taken over, and the others. */
+/* Prints what was lost, what was taken over, and what is not needed. */
 void print_opensm(const json_t *data, FILE *out);
+/* True if a copied file has errors, or with the option strict, if something was lost. */
+bool import_failed(const json_t *data);
 
 /* keys.c: reads the configuration again, then waits for a heavy sweep. */
 int keys_rotate_perform(const char *socket, const json_t *request, json_t **result, char **refusal);
@@ -57,7 +59,8 @@ void print_partitions_accepted(const json_t *data, FILE *out);
 bool partition_change_failed(const json_t *data);
 /* Adds the members of the requested file, which it reads with the user's rights, to the request. */
 int members_perform(const char *socket, const json_t *request, json_t **result, char **refusal);
-/* Reads the file with the user's rights and sends it in pieces. */
+/* Reads the file with the user's rights and sends it in pieces. Without a daemon it checks the
+ * text. */
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal);
 /* Prints the P_Keys that ports would gain and lose. */
 void print_partition_check(const json_t *data, FILE *out);

@@ -3,11 +3,15 @@
  * Makes weft's files from OpenSM's. An option that has OpenSM's default is not imported, because a
  * different default of weft is intended. All files are read before the first file is written. An
  * existing file is not overwritten.
+ *
+ * Each setting of OpenSM has one of three outcomes. It is lost if weft does not have the function;
+ * then the note has the consequence. It is not needed if weft works without it.
  */
 #include "ctl/handlers.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +21,25 @@
 #include "ctl/file.h"
 #include "ctl/text.h"
 #include "formats/opensm_conf.h"
+#include "formats/partitions.h"
 #include "lib/mem.h"
 
-static const char default_dir[] = "/etc/opensm", default_cache[] = "/var/cache/opensm";
-static const char default_to[] = "weft-import";
+static const char default_cache[] = "/var/cache/opensm", default_to[] = "weft-import";
 static const char service_group[] = "weft"; /* Group= of systemd/weftd.service */
 
+/* Debian, SUSE and the vendor's packages use the first directory, Red Hat the second. */
+static const char *const default_dirs[] = {"/etc/opensm", "/etc/rdma"};
+static const char *const service_files[] = {"/etc/sysconfig/opensm", "/etc/default/opensm"};
+
+enum outcome { OUTCOME_LOST, OUTCOME_TAKEN, OUTCOME_NOT_NEEDED };
+static const char *const outcome_names[] = {"lost", "taken", "not needed"};
+
 struct import {
-	const char *dir, *cache, *to;
+	const char *root; /* in front of each path; "": none */
+	char *dir, *cache;
+	const char *to;
+	bool found;		     /* a file of OpenSM */
+	unsigned errors;	     /* in the partition file */
 	const struct group *readers; /* may read the new files; NULL: only their owner */
 	json_t *values;	 /* of OpenSM's options, by name: the last line of each counts */
 	json_t *options; /* the results for those that are not the default: the answer */
@@ -48,6 +63,12 @@ static int import_read_file(const struct import *import, const char *path, char 
 	return 0;
 }
 
+/* The path under the root; for free(). */
+static char *rooted(const struct import *import, const char *path)
+{
+	return mem_printf("%s%s", import->root, path);
+}
+
 static bool is_key(const char *name)
 {
 	size_t size = strlen(name);
@@ -55,25 +76,33 @@ static bool is_key(const char *name)
 	return size > 4 && !strcmp(name + size - 4, "_key");
 }
 
-/* ours is NULL if the option was not taken over. */
-static void import_report(struct import *import, const char *name, const char *theirs,
-			  const char *ours, const char *note)
+/* ours is the option of weft; "": none. */
+static void import_report(struct import *import, enum outcome outcome, const char *name,
+			  const char *theirs, const char *ours, const char *note)
 {
 	json_t *value = json_string(is_key(name) ? "(not shown)" : *theirs ? theirs : "(null)");
 
 	json_array_append_new(import->options,
-			      json_pack("{s:s,s:o,s:b,s:s,s:s}", "name", name, "value",
-					value ? value : json_string("(not UTF-8)"), "taken",
-					ours != NULL, "ours", ours ? ours : "", "note", note));
+			      json_pack("{s:s,s:o,s:s,s:b,s:s,s:s}", "name", name, "value",
+					value ? value : json_string("(not UTF-8)"), "outcome",
+					outcome_names[outcome], "taken", outcome == OUTCOME_TAKEN,
+					"ours", ours, "note", note));
 }
 
-static void import_take(struct import *import, const struct opensm_row *row, const char *theirs,
-			const char *value, const char *note)
+static void import_lose(struct import *import, const char *name, const char *theirs,
+			const char *note)
+{
+	import_report(import, OUTCOME_LOST, name, theirs, "", note);
+}
+
+/* name: of OpenSM's setting. */
+static void import_take(struct import *import, const struct opensm_row *row, const char *name,
+			const char *theirs, const char *value, const char *note)
 {
 	char *ours = mem_printf("%s = %s", row->ours, is_key(row->ours) ? "..." : value);
 
 	json_object_set_new(import->ours, row->ours, json_string(value));
-	import_report(import, row->name, theirs, ours, note);
+	import_report(import, OUTCOME_TAKEN, name, theirs, ours, note);
 	free(ours);
 }
 
@@ -83,11 +112,11 @@ static void option_read(void *ctx, unsigned line, const char *name, const char *
 
 	(void)line;
 	if (!opensm_row_find(name))
-		import_report(import, name, value, NULL, "not an option of OpenSM 3.3.23");
+		import_lose(import, name, value, "not an option of OpenSM 3.3.23");
 	else if (json_object_set_new(import->values, name, json_string(value)))
-		import_report(import, name, value, NULL,
-			      "the value is not UTF-8: rename the file, and set the option in "
-			      "weftd.conf");
+		import_lose(import, name, value,
+			    "the value is not UTF-8: rename the file, and set the option in "
+			    "weftd.conf");
 }
 
 static const char *import_value(const struct import *import, const char *name)
@@ -97,15 +126,46 @@ static const char *import_value(const struct import *import, const char *name)
 	return value ? value : opensm_row_find(name)->preset;
 }
 
+static bool is_on(const struct import *import, const char *name)
+{
+	return !strcasecmp(import_value(import, name), "TRUE");
+}
+
 /* Returns the path of a file, which the caller frees. OpenSM's default path means the file in the
  * imported folder. */
 static char *path_of(const struct import *import, const struct opensm_row *row)
 {
 	const char *path = import_value(import, row->name), *base = strrchr(path, '/');
 
-	if (strcmp(path, row->preset) != 0 || !base)
-		return mem_strdup(path);
-	return mem_printf("%s%s", import->dir, base);
+	if (!strcmp(path, row->preset) && base)
+		return mem_printf("%s%s", import->dir, base);
+	return *path ? rooted(import, path) : mem_strdup("");
+}
+
+/* Reports each error of the text, and each item that weft interprets differently. */
+static void check_partitions(struct import *import, const struct opensm_row *row, const char *path)
+{
+	bool both = is_on(import, "allow_both_pkeys");
+	struct partitions *partitions = NULL;
+	char *reason = NULL, *lines, *rest, *line;
+
+	if (partitions_parse(path, import->partitions, import->partitions_size, both, &partitions,
+			     &reason)) {
+		free(reason);
+		lines = partitions_errors(path, import->partitions, import->partitions_size, both);
+	} else {
+		lines = partitions->notes ? mem_strdup(partitions->notes) : NULL;
+	}
+	for (rest = lines; (line = strsep(&rest, "\n"));) {
+		char *note = mem_printf("%s%s", line,
+					partitions ? "" : " (weftd does not start with this file)");
+
+		import->errors += !partitions;
+		import_lose(import, row->name, path, note);
+		free(note);
+	}
+	partitions_free(partitions);
+	free(lines);
 }
 
 static int take_partitions(struct import *import, const struct opensm_row *row)
@@ -116,12 +176,19 @@ static int take_partitions(struct import *import, const struct opensm_row *row)
 	if (*path)
 		error = import_read_file(import, path, &import->partitions,
 					 &import->partitions_size);
-	if (import->partitions)
-		import_report(import, row->name, path, "partitions.conf", "copied");
-	else if (!error && *path)
-		import_report(import, row->name, path, NULL,
-			      "there is no such file: every port becomes a full member of the "
-			      "default partition, and other P_Keys are removed");
+	if (import->partitions) {
+		import->found = true;
+		import_report(import, OUTCOME_TAKEN, row->name, path, "partitions.conf", "copied");
+		check_partitions(import, row, path);
+	} else if (!error && *path && !strcmp(import_value(import, row->name), row->preset)) {
+		import_report(import, OUTCOME_NOT_NEEDED, row->name, path, "",
+			      "there is no such file: as with OpenSM, every port is a full member "
+			      "of the default partition, and other P_Keys are removed");
+	} else if (!error && *path) {
+		import_lose(import, row->name, path,
+			    "there is no such file: every port becomes a full member of the "
+			    "default partition, and other P_Keys are removed");
+	}
 	free(path);
 	return error;
 }
@@ -132,9 +199,10 @@ static void import_take_prefixes(struct import *import, const struct opensm_row 
 	char *path = path_of(import, row), *whole = realpath(path, NULL);
 
 	if (whole && !opensm_translate(row, whole, "", value, lost))
-		import_take(import, row, path, value, row->note);
+		import_take(import, row, row->name, path, value, row->note);
 	else if (*path && !opensm_value_same(import_value(import, row->name), row->preset))
-		import_report(import, row->name, path, NULL, "there is no such file");
+		import_lose(import, row->name, path,
+			    "there is no such file: routes to other subnets are missing");
 	free(whole);
 	free(path);
 }
@@ -151,34 +219,69 @@ static void take_key_policy(struct import *import)
 		json_object_set_new(import->ours, row->ours, json_string(value));
 }
 
-static void import_take_option(struct import *import, const struct opensm_row *row)
+/* An option without an equivalent. */
+static void leave_option(struct import *import, const struct opensm_row *row)
 {
-	const char *theirs = import_value(import, row->name);
-	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE], *note;
+	const char *theirs = import_value(import, row->name), *flag = opensm_row_switch(row);
+	char *note;
 
-	if (opensm_value_same(theirs, row->preset))
-		return;
-	if (row->how == OPENSM_NONE) {
-		import_report(import, row->name, theirs, NULL, row->note);
-		return;
+	if (row->how == OPENSM_LOST && flag && !is_on(import, flag)) {
+		note = mem_printf("OpenSM ignores it, because %s is FALSE", flag);
+		import_report(import, OUTCOME_NOT_NEEDED, row->name, theirs, "", note);
+		free(note);
+	} else {
+		import_report(import, row->how == OPENSM_LOST ? OUTCOME_LOST : OUTCOME_NOT_NEEDED,
+			      row->name, theirs, "", row->note);
 	}
+}
+
+static void lose_engines(struct import *import, const struct opensm_row *row, const char *lost,
+			 const char *instead)
+{
+	char *note = mem_printf("omitted: %s; in force: %s. weft has no engine that uses several "
+				"VLs: updn has no credit loops, but it loads fewer links",
+				lost, instead);
+
+	import_lose(import, row->name, import_value(import, row->name), note);
+	free(note);
+}
+
+/* name: of OpenSM's setting, whose value is theirs. */
+static void take_value(struct import *import, const struct opensm_row *row, const char *name,
+		       const char *theirs)
+{
+	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
+
 	switch (opensm_translate(row, theirs, import_value(import, "perfmgr_sweep_time_s"), value,
 				 lost)) {
 	case 0:
-		note = *lost ? mem_printf("omitted, weft has no such engine: %s", lost)
-			     : mem_strdup(row->note);
-		import_take(import, row, theirs, value, note);
+		import_take(import, row, name, theirs, value, row->note);
+		if (*lost)
+			lose_engines(import, row, lost, value);
 		if (row->how == OPENSM_M_KEY)
 			take_key_policy(import);
-		free(note);
 		break;
 	case -ENOENT:
-		import_report(import, row->name, theirs, NULL,
-			      *lost ? "weft has no such engine; its default is used" : row->note);
+		if (*lost)
+			lose_engines(import, row, lost, "the default of weft");
+		else
+			import_report(import, OUTCOME_NOT_NEEDED, name, theirs, "", row->note);
 		break;
 	default:
-		import_report(import, row->name, theirs, NULL, "not a valid value");
+		import_lose(import, name, theirs, "not a valid value: the default of weft is used");
 	}
+}
+
+static void import_take_option(struct import *import, const struct opensm_row *row)
+{
+	const char *theirs = import_value(import, row->name);
+
+	if (opensm_value_same(theirs, row->preset))
+		return;
+	if (row->ours)
+		take_value(import, row, row->name, theirs);
+	else
+		leave_option(import, row);
 }
 
 static int import_read_options(struct import *import)
@@ -187,8 +290,9 @@ static int import_read_options(struct import *import)
 	size_t size;
 	int error = import_read_file(import, path, &text, &size);
 
+	import->found |= text != NULL;
 	if (!error && !text)
-		import_report(import, "opensm.conf", path, NULL,
+		import_report(import, OUTCOME_NOT_NEEDED, "opensm.conf", path, "",
 			      "there is no such file: weft's defaults are used");
 	if (!error && text &&
 	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
@@ -204,6 +308,127 @@ static int import_read_options(struct import *import)
 	free(text);
 	free(path);
 	return error;
+}
+
+/* The service of OpenSM */
+
+/* Ports by GUID: weftd manages the port of one. */
+static void take_ports(struct import *import, const char *name, const char *value)
+{
+	size_t first = strcspn(value, " \t");
+	char *guid = mem_printf("%.*s", (int)first, value);
+
+	if (!strcasecmp(value, "NONE"))
+		import_report(import, OUTCOME_NOT_NEEDED, name, value, "",
+			      "OpenSM was not started at boot: weftd starts only if you enable it");
+	else if (*value && strcasecmp(value, "ALL") != 0)
+		take_value(import, opensm_row_find("guid"), name, guid);
+	if (value[first + strspn(value + first, " \t")])
+		import_lose(import, name, value,
+			    "weftd manages one port: each other fabric has no manager until "
+			    "weftd@CA:PORT manages it");
+	free(guid);
+}
+
+static void setting_read(void *ctx, unsigned line, const char *name, const char *value)
+{
+	struct import *import = ctx;
+
+	(void)line;
+	if (!*value)
+		return;
+	if (!strcmp(name, "GUIDS") || !strcmp(name, "PORTS"))
+		take_ports(import, name, value);
+	else if (!strcmp(name, "PRIORITY"))
+		take_value(import, opensm_row_find("sm_priority"), name, value);
+	else
+		import_lose(import, name, value,
+			    "the import does not know this setting of the service");
+}
+
+/* Their settings become options of OpenSM's command line, so they override opensm.conf. */
+static int read_service(struct import *import)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(service_files) && !error; i++) {
+		char *path = rooted(import, service_files[i]), *text = NULL;
+		size_t size;
+
+		error = import_read_file(import, path, &text, &size);
+		if (text &&
+		    opensm_service_parse(path, text, size, setting_read, import, import->refusal))
+			error = -EREMOTEIO;
+		free(text);
+		free(path);
+	}
+	return error;
+}
+
+/* Finding the files */
+
+static bool has_files(const char *dir)
+{
+	static const char *const names[] = {"opensm.conf", "partitions.conf", "prefix-routes.conf"};
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !found; i++) {
+		char *path = mem_printf("%s/%s", dir, names[i]);
+
+		found = !access(path, F_OK);
+		free(path);
+	}
+	return found;
+}
+
+/* Chooses the first default directory that has files, and reports the others. */
+static void choose_dir(struct import *import)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(default_dirs); i++) {
+		char *dir = rooted(import, default_dirs[i]), *note;
+
+		if (!has_files(dir)) {
+			free(dir);
+			continue;
+		}
+		if (!import->dir) {
+			import->dir = dir;
+			continue;
+		}
+		note = mem_printf("not read, because %s has files, too: compare them, and name "
+				  "the directory in the command",
+				  import->dir);
+		import_lose(import, "directory", dir, note);
+		free(note);
+		free(dir);
+	}
+	if (!import->dir)
+		import->dir = rooted(import, default_dirs[0]);
+}
+
+/* Red Hat's service starts one OpenSM for each of these files. */
+static void report_numbered(struct import *import)
+{
+	char *pattern = mem_printf("%s/opensm.conf.[0-9]*", import->dir);
+	glob_t paths = {0};
+
+	if (!glob(pattern, 0, NULL, &paths)) {
+		for (size_t i = 0; i < paths.gl_pathc; i++)
+			import_lose(import, strrchr(paths.gl_pathv[i], '/') + 1, paths.gl_pathv[i],
+				    "not read: the configuration of another port, which needs a "
+				    "weftd@CA:PORT of its own");
+	}
+	globfree(&paths);
+	free(pattern);
+}
+
+static int refuse_nothing(const struct import *import)
+{
+	*import->refusal = mem_printf(
+		"%s has no opensm.conf and no partition file, and %s has no guid2lid: nothing to "
+		"import; name the directories: weftctl import opensm DIR --cache DIR",
+		import->dir, import->cache);
+	return -EREMOTEIO;
 }
 
 static void lid_read(void *ctx, guid_t guid, lid_t lid, unsigned lmc)
@@ -223,9 +448,10 @@ static int read_lids(struct import *import)
 	size_t size;
 	int error = import_read_file(import, path, &text, &size);
 
+	import->found |= text != NULL;
 	if (!error && !text)
-		import_report(import, "guid2lid", path, NULL,
-			      "there is no such file: ports that are off get new LIDs");
+		import_lose(import, "guid2lid", path,
+			    "there is no such file: ports that are off get new LIDs");
 	if (!error && text &&
 	    opensm_lids_parse(path, text, size, lid_read, import, import->refusal))
 		error = -EREMOTEIO;
@@ -238,10 +464,14 @@ static int read_lids(struct import *import)
 static void report_others(struct import *import)
 {
 	static const struct {
-		const char *name, *note;
+		const char *name;
+		enum outcome outcome;
+		const char *note;
 	} others[] = {
-		{"guid2mkey", "not by this command: use weftctl keys import"},
-		{"neighbors",
+		{"guid2mkey", OUTCOME_LOST,
+		 "not by this command: weftctl keys import reads it, and without it ports with "
+		 "other keys do not answer"},
+		{"neighbors", OUTCOME_NOT_NEEDED,
 		 "not needed: if a wrong M_Key hides the far end of a cable, weftd tries "
 		 "the keys of the missing ports"},
 	};
@@ -250,7 +480,8 @@ static void report_others(struct import *import)
 		char *path = mem_printf("%s/%s", import->cache, others[i].name);
 
 		if (!access(path, F_OK))
-			import_report(import, others[i].name, path, NULL, others[i].note);
+			import_report(import, others[i].outcome, others[i].name, path, "",
+				      others[i].note);
 		free(path);
 	}
 }
@@ -368,11 +599,51 @@ static const char *named(const json_t *request, const char *member, const char *
 	return name ? name : otherwise;
 }
 
+static unsigned num_lost(const struct import *import)
+{
+	json_t *option;
+	unsigned count = 0;
+	size_t i;
+
+	json_array_foreach (import->options, i, option) {
+		count += !strcmp(text_member(option, "outcome"), outcome_names[OUTCOME_LOST]);
+	}
+	return count;
+}
+
+/* Reads OpenSM's files. dir: the directory that was named; NULL: the default directories. */
+static int read_all(struct import *import, const char *dir, bool cache_is_named)
+{
+	int error = 0;
+
+	if (dir) {
+		import->dir = rooted(import, dir);
+		error = check_folder(import, import->dir);
+	} else {
+		choose_dir(import);
+	}
+	if (!error && cache_is_named)
+		error = check_folder(import, import->cache);
+	if (!error)
+		error = import_read_options(import);
+	if (!error && !dir)
+		error = read_service(import);
+	if (!error)
+		error = read_lids(import);
+	if (error)
+		return error;
+	if (!import->found)
+		return refuse_nothing(import);
+	report_numbered(import);
+	report_others(import);
+	return 0;
+}
+
 int import_opensm(const char *socket, const json_t *request, json_t **result, char **refusal)
 {
+	const char *cache = named(request, "cache", NULL);
 	struct import import = {
-		.dir = named(request, "dir", default_dir),
-		.cache = named(request, "cache", default_cache),
+		.root = named(request, "root", ""),
 		.to = named(request, "to", default_to),
 		.readers = geteuid() ? NULL : getgrnam(service_group),
 		.values = json_object(),
@@ -385,23 +656,20 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 	int error;
 
 	(void)socket;
-	error = check_folder(&import, import.dir);
-	if (!error && json_object_get(request, "cache"))
-		error = check_folder(&import, import.cache);
-	if (!error)
-		error = import_read_options(&import);
-	if (!error)
-		error = read_lids(&import);
-	if (!error)
-		report_others(&import);
+	import.cache = rooted(&import, cache ? cache : default_cache);
+	error = read_all(&import, named(request, "dir", NULL), cache != NULL);
 	if (!error)
 		error = write_files(&import);
 	if (!error)
-		*result = json_pack("{s:s,s:O,s:s,s:O,s:I}", "to", import.to, "files", import.files,
-				    "readers", import.readers ? service_group : "", "options",
-				    import.options, "lids",
-				    (json_int_t)json_array_size(import.records));
+		*result = json_pack("{s:s,s:O,s:s,s:O,s:I,s:i,s:i,s:b}", "to", import.to, "files",
+				    import.files, "readers", import.readers ? service_group : "",
+				    "options", import.options, "lids",
+				    (json_int_t)json_array_size(import.records), "lost",
+				    (int)num_lost(&import), "errors", (int)import.errors, "strict",
+				    json_is_true(json_object_get(request, "strict")));
 	free(import.partitions);
+	free(import.dir);
+	free(import.cache);
 	json_decref(import.records);
 	json_decref(import.ours);
 	json_decref(import.files);
@@ -410,45 +678,62 @@ int import_opensm(const char *socket, const json_t *request, json_t **result, ch
 	return error;
 }
 
-/* Prints the options that were taken over, or those that were not. */
-static void print_options(const json_t *data, bool taken, FILE *out)
+bool import_failed(const json_t *data)
 {
-	static const struct column taken_columns[] = {
+	return number_member(data, "errors") ||
+	       (flag_member(data, "strict") && number_member(data, "lost"));
+}
+
+static void print_outcome(const json_t *data, enum outcome outcome, const char *heading,
+			  const struct column *columns, FILE *out)
+{
+	json_t *rows = json_array(), *option;
+	size_t i;
+
+	json_array_foreach (json_object_get(data, "options"), i, option) {
+		if (!strcmp(text_member(option, "outcome"), outcome_names[outcome]))
+			json_array_append(rows, option);
+	}
+	if (json_array_size(rows)) {
+		fprintf(out, "%s\n", heading);
+		columns_print(columns, NULL, rows, out);
+		fputc('\n', out);
+	}
+	json_decref(rows);
+}
+
+void print_opensm(const json_t *data, FILE *out)
+{
+	static const struct column lost[] = {
+		COLUMN("OPENSM", "name", COLUMN_TEXT),
+		COLUMN("VALUE", "value", COLUMN_NAME),
+		COLUMN("CONSEQUENCE", "note", COLUMN_TEXT),
+		{.name = NULL},
+	};
+	static const struct column taken[] = {
 		COLUMN("OPENSM", "name", COLUMN_TEXT),
 		COLUMN("VALUE", "value", COLUMN_NAME),
 		COLUMN("WEFT", "ours", COLUMN_TEXT),
 		COLUMN("NOTE", "note", COLUMN_TEXT),
 		{.name = NULL},
 	};
-	static const struct column left_columns[] = {
+	static const struct column not_needed[] = {
 		COLUMN("OPENSM", "name", COLUMN_TEXT),
 		COLUMN("VALUE", "value", COLUMN_NAME),
 		COLUMN("REASON", "note", COLUMN_TEXT),
 		{.name = NULL},
 	};
-	json_t *rows = json_array(), *option;
-	size_t i;
-
-	json_array_foreach (json_object_get(data, "options"), i, option) {
-		if (flag_member(option, "taken") == taken)
-			json_array_append(rows, option);
-	}
-	fputs(taken ? "Options that were taken over:\n" : "\nOptions that were not taken over:\n",
-	      out);
-	columns_print(taken ? taken_columns : left_columns, NULL, rows, out);
-	json_decref(rows);
-}
-
-void print_opensm(const json_t *data, FILE *out)
-{
 	const char *readers = text_member(data, "readers");
 
-	print_options(data, true, out);
-	print_options(data, false, out);
-	text_put(out, data, "\nOptions that have OpenSM's default are not listed.\nIn {to}:");
+	print_outcome(data, OUTCOME_LOST, "LOST, weft does not have it:", lost, out);
+	print_outcome(data, OUTCOME_TAKEN, "Taken over:", taken, out);
+	print_outcome(data, OUTCOME_NOT_NEEDED, "No longer needed:", not_needed, out);
+	text_put(out, data, "Options that have OpenSM's default are not listed.\nIn {to}:");
 	text_put_list(out, json_object_get(data, "files"), " {}", ",");
 	if (*readers)
 		fprintf(out, ", readable only by the owner and the group %s", readers);
+	if (number_member(data, "errors"))
+		fputs("\nThe partition file has errors: correct it before weftd starts.", out);
 	fprintf(out,
 		"\nCheck weftd.conf with weftd -c FILE --check-config, then copy it to "
 		"/etc/weft%s%s.\n",

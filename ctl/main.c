@@ -3,6 +3,7 @@
  * weftctl: sends one command to weftd's control socket and prints the answer, as text or, with
  * --json, as JSON. Exit status: 0 done, 1 refused or failed, 2 usage error, 3 no daemon.
  */
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
 #include <grp.h>
@@ -29,7 +30,7 @@ enum {
 	OPT_OF_COMMAND,
 };
 enum { GROUP_SIZE = 64 };
-enum { OPTIONS_MAX = 32, WORD = 1 /* getopt's, in order */ };
+enum { OPTIONS_MAX = 64, WORD = 1 /* getopt's, in order */ };
 
 static const char default_socket[] = "/run/weft/control.sock";
 
@@ -52,11 +53,15 @@ struct invocation {
 	json_t *request;
 };
 
-/* Prints the reason of a failure, and returns the status to exit with. */
+/* Prints the reason of a failure, of one or more lines, and returns the status to exit with. */
 static int explain(char *reason, int status)
 {
-	text_clean(reason);
-	fprintf(stderr, "weftctl: %s\n", reason);
+	char *line;
+
+	while ((line = strsep(&reason, "\n"))) {
+		text_clean(line);
+		fprintf(stderr, "weftctl: %s\n", line);
+	}
 	return status;
 }
 
@@ -73,11 +78,12 @@ static void list_options(struct option options[OPTIONS_MAX])
 
 			while (known < count && strcmp(options[known].name, argument->member) != 0)
 				known++;
-			if (argument->option && known == count && count + 1 < OPTIONS_MAX)
-				options[count++] = (struct option){
-					argument->member,
-					argument->flag ? no_argument : required_argument, NULL,
-					OPT_OF_COMMAND};
+			if (!argument->option || known < count)
+				continue;
+			assert(count + 1 < OPTIONS_MAX);
+			options[count++] = (struct option){
+				argument->member, argument->flag ? no_argument : required_argument,
+				NULL, OPT_OF_COMMAND};
 		}
 	}
 	options[count] = (struct option){0};

@@ -11,6 +11,7 @@
 
 #include "ctl/file.h"
 #include "ctl/text.h"
+#include "formats/partitions.h"
 #include "lib/mem.h"
 
 enum { PIECE_BYTES = 128 * 1024 };
@@ -202,47 +203,85 @@ static json_t *piece_text(const char *bytes, size_t size)
 	return text ? text : json_null();
 }
 
-/* A piece ends at a line end, so that no character is cut. */
+/* The size of the next piece, which ends at a line end, so that no character is cut. 0: a line is
+ * too long. */
+static size_t piece_size(const char *text, size_t size)
+{
+	const char *end = size > PIECE_BYTES ? memrchr(text, '\n', PIECE_BYTES) : text + size - 1;
+
+	return end ? (size_t)(end - text) + 1 : 0;
+}
+
+static int send_pieces(const char *socket, const char *path, const char *text, size_t size,
+		       json_t **result, char **refusal)
+{
+	long long token = 0;
+	int error = 0;
+
+	do {
+		size_t piece = size ? piece_size(text, size) : 0;
+		json_t *answer = NULL;
+
+		if (size && !piece)
+			return file_refuse(refusal, path, "it has a line of more than 128 KiB");
+		error = send_piece(socket, path, piece_text(text, piece), token, piece < size,
+				   &answer, refusal);
+		token = number_member(answer, "token");
+		text += piece;
+		size -= piece;
+		if (!error && !size)
+			*result = json_incref(answer);
+		json_decref(answer);
+	} while (!error && size);
+	return error;
+}
+
+/* Checks the text alone. It may use "both", because the option that allows it is not known. */
+static int check_alone(const char *path, const char *text, size_t size, json_t **result,
+		       char **refusal)
+{
+	struct partitions *partitions;
+
+	if (partitions_parse(path, text, size, true, &partitions, refusal)) {
+		free(*refusal);
+		*refusal = partitions_errors(path, text, size, true);
+		return -EREMOTEIO;
+	}
+	*result = json_pack("{s:i,s:n,s:n,s:[],s:s?}", "partitions", (int)partitions->count,
+			    "changed", "ports_in_all", "ports", "notes", partitions->notes);
+	partitions_free(partitions);
+	return 0;
+}
+
+/* Makes a list of the lines. */
+static void split_notes(json_t *result)
+{
+	char *lines = mem_strdup(text_member(result, "notes")), *rest = lines, *line;
+	json_t *notes = json_array();
+
+	while ((line = strsep(&rest, "\n"))) {
+		if (*line)
+			json_array_append_new(notes, json_string(line));
+	}
+	json_object_set_new(result, "notes", notes);
+	free(lines);
+}
+
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal)
 {
 	const char *path = text_member(request, "file");
-	FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : stdin;
-	char *line = NULL, *piece = mem_alloc(PIECE_BYTES);
-	size_t room = 0, used = 0;
-	long long token = 0;
-	int error = 0;
-	ssize_t length;
+	size_t size = 0;
+	char *text = file_read(path, &size);
+	int error;
 
-	if (!file) {
-		free(piece);
+	if (!text)
 		return file_refuse(refusal, path, strerror(errno));
-	}
-	while (!error && (length = getline(&line, &room, file)) > 0) {
-		json_t *answer = NULL;
-
-		if ((size_t)length > PIECE_BYTES) {
-			error = file_refuse(refusal, path, "it has a line of more than 128 KiB");
-			break;
-		}
-		if (used + (size_t)length > PIECE_BYTES) {
-			error = send_piece(socket, path, piece_text(piece, used), token, true,
-					   &answer, refusal);
-			token = number_member(answer, "token");
-			json_decref(answer);
-			used = 0;
-		}
-		memcpy(piece + used, line, (size_t)length);
-		used += (size_t)length;
-	}
-	if (!error && ferror(file))
-		error = file_refuse(refusal, path, strerror(errno));
+	error = send_pieces(socket, path, text, size, result, refusal);
+	if (error == -ENOENT || error == -ECONNREFUSED)
+		error = check_alone(path, text, size, result, refusal);
 	if (!error)
-		error = send_piece(socket, path, piece_text(piece, used), token, false, result,
-				   refusal);
-	free(line);
-	free(piece);
-	if (file != stdin)
-		fclose(file);
+		split_notes(*result);
+	free(text);
 	return error;
 }
 
@@ -251,8 +290,14 @@ void print_partition_check(const json_t *data, FILE *out)
 	const json_t *ports = json_object_get(data, "ports");
 	long long more = number_member(data, "changed") - (long long)json_array_size(ports);
 
-	if (json_is_string(json_object_get(data, "notes")))
-		text_put(out, data, "{notes}\n");
+	text_put_list(out, json_object_get(data, "notes"), "{}\n", "");
+	if (json_is_null(json_object_get(data, "changed"))) {
+		text_put(
+			out, data,
+			"{partitions:d} partition{partitions:#|s}, no errors; no weftd answers, so "
+			"the changes to ports are not known, and \"both\" is allowed\n");
+		return;
+	}
 	text_put(out, data,
 		 "{partitions:d} partition{partitions:#|s}; it would change the P_Keys of "
 		 "{changed:d} of {ports_in_all:d} port{ports_in_all:#|s}\n");

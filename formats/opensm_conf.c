@@ -77,6 +77,41 @@ int opensm_conf_parse(const char *name, const char *text, size_t length, opensm_
 	return 0;
 }
 
+/* The value of a setting of a shell: in quotes, or up to a blank. */
+static struct piece service_value(struct cursor *line)
+{
+	char quote = cursor_at_end(line) ? '\0' : *line->at;
+	const char *from = line->at + 1;
+
+	if (quote != '"' && quote != '\'')
+		return cursor_word(line);
+	for (line->at = from; line->at < line->end && *line->at != quote;)
+		line->at++;
+	return (struct piece){from, (int)(line->at - from)};
+}
+
+int opensm_service_parse(const char *name, const char *text, size_t length,
+			 opensm_option_fn *option, void *ctx, char **error)
+{
+	struct lines lines = {.name = name, .next = text, .end = text + length};
+	struct cursor line;
+
+	while (opensm_next_line(&lines, &line)) {
+		struct cursor start = line;
+		char word[OPENSM_VALUE_SIZE], value[OPENSM_VALUE_SIZE];
+		const char *from = line.at;
+
+		while (line.at < line.end && (isalnum((unsigned char)*line.at) || *line.at == '_'))
+			line.at++;
+		if (!opensm_copy_text((struct piece){from, (int)(line.at - from)}, word) ||
+		    !*word || !cursor_accept(&line, '=') ||
+		    !opensm_copy_text(service_value(&line), value))
+			return lines_refuse(&lines, &start, "a setting NAME=VALUE", error);
+		option(ctx, lines.number, word, value);
+	}
+	return 0;
+}
+
 static bool opensm_number(const char *text, uint64_t *number)
 {
 	struct cursor c = {text, text + strlen(text)};
@@ -139,44 +174,62 @@ static int to_choice(const char *theirs, const char *if_true, const char *if_fal
 	return 0;
 }
 
-static bool engine_is_ours(struct piece name)
-{
-	static const char *const ours[] = {"minhop", "updn", "dnup", "ftree", "file", NULL};
+/* The engine of weft for one of OpenSM, in order; loop_free: OpenSM's uses virtual lanes against
+ * credit loops. */
+static const struct {
+	const char *theirs, *ours;
+	bool loop_free;
+} engines[] = {
+	{"minhop", "minhop", false}, {"updn", "updn", false}, {"dnup", "dnup", false},
+	{"ftree", "ftree", false},   {"file", "file", false}, {"lash", "updn", true},
+	{"dfsssp", "updn", true},    {"nue", "updn", true},   {"torus-2QoS", "updn", true},
+};
 
-	for (const char *const *engine = ours; *engine; engine++) {
-		if (piece_is(name, *engine))
-			return true;
-	}
-	return false;
+/* Appends text to a list of OPENSM_VALUE_SIZE bytes, after a separator. */
+static void list_append(char *list, struct piece piece, const char *quote)
+{
+	size_t used = strlen(list);
+
+	snprintf(list + used, OPENSM_VALUE_SIZE - used, "%s%s%.*s%s", used ? ", " : "", quote,
+		 piece.length, piece.text, quote);
+}
+
+static void engine_append(char *list, const char *name)
+{
+	char *quoted = mem_printf("\"%s\"", name);
+
+	if (!strstr(list, quoted))
+		list_append(list, (struct piece){name, (int)strlen(name)}, "\"");
+	free(quoted);
 }
 
 static int to_engines(const char *theirs, char value[OPENSM_VALUE_SIZE],
 		      char lost[OPENSM_VALUE_SIZE])
 {
-	size_t used = 1, left_out = 0;
+	char list[OPENSM_VALUE_SIZE - sizeof("[]")] = "";
+	bool replaced = false;
 
 	if (strlen(theirs) > OPENSM_VALUE_SIZE / 8) /* plus quotes and commas */
 		return -EINVAL;
-	strcpy(value, "[");
-	while (*theirs) {
-		struct piece name;
+	for (theirs += strspn(theirs, ", \t"); *theirs; theirs += strspn(theirs, ", \t")) {
+		struct piece name = {theirs, (int)strcspn(theirs, ", \t")};
+		size_t i = 0;
 
-		theirs += strspn(theirs, ", \t");
-		name = (struct piece){theirs, (int)strcspn(theirs, ", \t")};
+		while (i < ARRAY_SIZE(engines) && !piece_is(name, engines[i].theirs))
+			i++;
 		theirs += name.length;
-		if (!name.length)
-			continue;
-		if (engine_is_ours(name))
-			used += (size_t)snprintf(value + used, OPENSM_VALUE_SIZE - used,
-						 "%s\"%.*s\"", used > 1 ? ", " : "", name.length,
-						 name.text);
+		if (i == ARRAY_SIZE(engines) || engines[i].loop_free ||
+		    (replaced && piece_is(name, "minhop")))
+			list_append(lost, name, "");
 		else
-			left_out += (size_t)snprintf(lost + left_out, OPENSM_VALUE_SIZE - left_out,
-						     "%s%.*s", left_out ? ", " : "", name.length,
-						     name.text);
+			engine_append(list, engines[i].ours);
+		if (i < ARRAY_SIZE(engines) && engines[i].loop_free) {
+			engine_append(list, engines[i].ours);
+			replaced = true;
+		}
 	}
-	strcpy(value + used, "]");
-	return used > 1 ? 0 : -ENOENT;
+	snprintf(value, OPENSM_VALUE_SIZE, "[%s]", list);
+	return *list ? 0 : -ENOENT;
 }
 
 int opensm_translate(const struct opensm_row *row, const char *theirs, const char *sweep_time,
@@ -205,7 +258,8 @@ int opensm_translate(const struct opensm_row *row, const char *theirs, const cha
 	case OPENSM_PARTITIONS:
 	case OPENSM_PREFIXES:
 		return to_text(theirs, value);
-	case OPENSM_NONE:
+	case OPENSM_LOST:
+	case OPENSM_NOT_NEEDED:
 		break;
 	}
 	return -EINVAL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * OpenSM's configuration (opensm.conf) and its file of LIDs (guid2lid), for `weftctl import
- * opensm`: texts in, calls out. A table has all options of OpenSM 3.3.23, and the option of weft
- * that replaces each. Pure; the caller reads and writes files.
+ * OpenSM's configuration (opensm.conf), the settings of its service and its file of LIDs
+ * (guid2lid), for `weftctl import opensm`: texts in, calls out. A table has all options of
+ * OpenSM 3.3.23, and the option of weft that replaces each. Pure; the caller reads and writes
+ * files.
  */
 #ifndef FORMATS_OPENSM_CONF_H
 #define FORMATS_OPENSM_CONF_H
@@ -16,7 +17,8 @@ enum { OPENSM_VALUE_SIZE = 1024 }; /* of a value of ours, with room for OpenSM's
 
 /* How the value of an option is translated. */
 enum opensm_how {
-	OPENSM_NONE,	   /* not at all */
+	OPENSM_LOST,	   /* not at all: weft has no such function */
+	OPENSM_NOT_NEEDED, /* not at all: weft does the same without an option, or differently */
 	OPENSM_NUMBER,	   /* unchanged */
 	OPENSM_TEXT,	   /* in quotes */
 	OPENSM_FLAG,	   /* TRUE, FALSE to true, false */
@@ -35,12 +37,14 @@ struct opensm_row {
 	const char *preset; /* OpenSM's default; "" for (null) */
 	enum opensm_how how;
 	const char *ours; /* the option of weft; NULL: none */
-	const char *note; /* why there is none, or the difference; "": none */
+	const char *note; /* the consequence, why there is none, or the difference; "": none */
 };
 
 /* All options; the last row has no name. */
 extern const struct opensm_row opensm_rows[];
 const struct opensm_row *opensm_row_find(const char *name); /* NULL: no such option */
+/* The name of the flag without which OpenSM ignores the option, such as qos; NULL: none. */
+const char *opensm_row_switch(const struct opensm_row *row);
 
 /* Receives an option of opensm.conf: (null) is "", quotes are removed. Each name and value is at
  * most OPENSM_VALUE_SIZE - 1 bytes. */
@@ -50,13 +54,20 @@ typedef void opensm_option_fn(void *ctx, unsigned line, const char *name, const 
 int opensm_conf_parse(const char *name, const char *text, size_t length, opensm_option_fn *option,
 		      void *ctx, char **error);
 
+/* As opensm_conf_parse(), for the settings of a shell, NAME=VALUE, which start OpenSM:
+ * /etc/sysconfig/opensm and /etc/default/opensm. */
+int opensm_service_parse(const char *name, const char *text, size_t length,
+			 opensm_option_fn *option, void *ctx, char **error);
+
 /* Whether two values mean the same: numbers by value, words without regard to case. */
 bool opensm_value_same(const char *one, const char *other);
 
 /* Translates a value of OpenSM into libconfig's form. sweep_time: the value of
  * perfmgr_sweep_time_s. -EINVAL: the option does not allow this value; -ENOENT: nothing is left of
  * it, such as of a list of engines that weft does not have. On success value is filled, and lost
- * has the omitted parts between commas, or is empty. Not for OPENSM_NONE. */
+ * has the omitted parts between commas, or is empty. updn takes the place of engines that use
+ * virtual lanes against credit loops, and of minhop behind them. Not for OPENSM_LOST and
+ * OPENSM_NOT_NEEDED. */
 int opensm_translate(const struct opensm_row *row, const char *theirs, const char *sweep_time,
 		     char value[OPENSM_VALUE_SIZE], char lost[OPENSM_VALUE_SIZE]);
 

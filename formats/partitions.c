@@ -594,6 +594,7 @@ static void skip_definition(struct reader *reader)
 	bool comment = false;
 
 	for (; reader->at < reader->end; reader->at++) {
+		reader->line += *reader->at == '\n';
 		if (*reader->at == '#' || *reader->at == '\n')
 			comment = *reader->at == '#';
 		if (*reader->at == ';' && !comment) {
@@ -620,28 +621,34 @@ static void find_named(struct reader reader)
 	}
 }
 
+static void reader_begin(struct reader *reader, const char *name, const char *text, size_t length,
+			 bool allow_both)
+{
+	*reader = (struct reader){.name = name,
+				  .at = text,
+				  .end = text + length,
+				  .line = 1,
+				  .allow_both = allow_both,
+				  .lowest = 1,
+				  .places = mem_array(PKEY_LOW_BITS + 1, sizeof(*reader->places)),
+				  .into = mem_zalloc(sizeof(*reader->into))};
+	reader->into->name = mem_strdup(name);
+	if (memchr(text, '\0', length))
+		policy_file_refuse(reader, "this is no text: it has a byte of value 0");
+	else
+		find_named(*reader);
+}
+
 int partitions_parse(const char *name, const char *text, size_t length, bool allow_both,
 		     struct partitions **out, char **error)
 {
-	struct reader reader = {.name = name,
-				.at = text,
-				.end = text + length,
-				.line = 1,
-				.allow_both = allow_both};
-	bool good = true;
+	struct reader reader;
 
-	reader.places = mem_array(PKEY_LOW_BITS + 1, sizeof(*reader.places));
-	reader.lowest = 1;
-	reader.into = mem_zalloc(sizeof(*reader.into));
-	reader.into->name = mem_strdup(name);
-	if (memchr(text, '\0', length))
-		good = policy_file_refuse(&reader, "this is no text: it has a byte of value 0");
-	if (good)
-		find_named(reader);
-	while (good && (skip(&reader), reader.at < reader.end))
-		good = read_definition(&reader);
+	reader_begin(&reader, name, text, length, allow_both);
+	while (!reader.error && (skip(&reader), reader.at < reader.end))
+		read_definition(&reader);
 	free(reader.places);
-	if (!good) {
+	if (reader.error) {
 		partitions_free(reader.into);
 		*error = reader.error;
 		return -EINVAL;
@@ -650,6 +657,50 @@ int partitions_parse(const char *name, const char *text, size_t length, bool all
 	reader.into->length = length;
 	*out = reader.into;
 	return 0;
+}
+
+/* Moves the error of the reader to the list, and returns the list. */
+static char *collect_error(struct reader *reader, char *list, unsigned number)
+{
+	char *longer = list;
+
+	if (number <= PARTITION_ERRORS_MAX)
+		longer = mem_printf("%s%s%s", list ? list : "", list ? "\n" : "", reader->error);
+	if (longer != list)
+		free(list);
+	free(reader->error);
+	reader->error = NULL;
+	return longer;
+}
+
+char *partitions_errors(const char *name, const char *text, size_t length, bool allow_both)
+{
+	struct reader reader;
+	unsigned count = 0;
+	char *list = NULL, *whole;
+
+	reader_begin(&reader, name, text, length, allow_both);
+	if (reader.error) {
+		list = collect_error(&reader, list, 1);
+		reader.at = reader.end;
+	}
+	while (skip(&reader), reader.at < reader.end) {
+		struct reader start = reader;
+
+		if (read_definition(&reader))
+			continue;
+		list = collect_error(&reader, list, ++count);
+		reader.at = start.at;
+		reader.line = start.line;
+		skip_definition(&reader);
+	}
+	free(reader.places);
+	partitions_free(reader.into);
+	if (count <= PARTITION_ERRORS_MAX)
+		return list;
+	whole = mem_printf("%s\n%s: %u more errors", list, name, count - PARTITION_ERRORS_MAX);
+	free(list);
+	return whole;
 }
 
 void partitions_free(struct partitions *partitions)

@@ -47,7 +47,7 @@ struct partition_group {
 	unsigned line;
 };
 
-enum { PARTITION_NAME_SIZE = 64 };
+enum { PARTITION_NAME_SIZE = 64, PARTITION_ERRORS_MAX = 20 };
 
 struct partition {
 	pkey_t p_key; /* 15 bits */
@@ -75,6 +75,9 @@ struct partitions {
  * *error is "name:line: reason", for free(). */
 int partitions_parse(const char *name, const char *text, size_t length, bool allow_both,
 		     struct partitions **out, char **error);
+/* Lists the errors of a file, a line for each, for free(). After an error it continues with the
+ * next definition; beyond PARTITION_ERRORS_MAX it only counts. NULL: no errors. */
+char *partitions_errors(const char *name, const char *text, size_t length, bool allow_both);
 void partitions_free(struct partitions *partitions); /* NULL is harmless */
 
 /* Parses a P_Key of a command: 0x0001 to 0xfffe, without regard to the membership bit, with 0x or

@@ -728,6 +728,28 @@ static int choose_port(struct umad *umad, const struct umad_choice *choice, char
 		"no InfiniBand adapter on this machine; is its driver loaded? ibstat lists them");
 }
 
+bool umad_has_adapters(void)
+{
+	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
+	int count = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
+	umad_ca_t ca;
+
+	/* Without adapters libibumad gives a name of its own. */
+	if (count <= 0 || umad_get_ca(names[0], &ca) < 0)
+		return false;
+	umad_release_ca(&ca);
+	return true;
+}
+
+int umad_check(const struct umad_choice *choice, char *why, size_t why_size)
+{
+	struct umad *umad = mem_zalloc(sizeof(*umad));
+	int error = choose_port(umad, choice, why, why_size);
+
+	free(umad);
+	return error;
+}
+
 static int transport_umad_set_issm(struct transport *transport, bool on)
 {
 	struct umad *umad = container_of(transport, struct umad, transport);

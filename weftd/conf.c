@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/opensm_conf.h"
 #include "lib/hash.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -32,6 +33,7 @@ struct source {
 	const char *file; /* NULL: not a file */
 	const char *lead; /* without a file: "-o " or "" */
 	char *error;	  /* CONF_ERROR_SIZE bytes */
+	FILE *all;	  /* gets each error as a line; NULL: the first error ends the reading */
 };
 
 /* Writes "file:line: option: reason"; line 0 and name NULL are omitted. Returns -EINVAL. */
@@ -45,6 +47,10 @@ static int conf_refuse(const struct source *source, unsigned line, const char *n
 	snprintf(source->error, CONF_ERROR_SIZE, "%.160s%s%s%.64s%s%s",
 		 source->file ? source->file : source->lead, place, source->file ? ": " : "",
 		 name ? name : "", name ? ": " : "", why);
+	if (source->all) {
+		fprintf(source->all, "%s\n", source->error);
+		source->error[0] = '\0';
+	}
 	return -EINVAL;
 }
 
@@ -493,11 +499,16 @@ refused:
 static int unknown(const struct source *source, const config_setting_t *setting)
 {
 	struct suggest suggest = suggest_for(config_setting_name(setting));
+	const struct opensm_row *theirs = opensm_row_find(config_setting_name(setting));
 	char why[CONF_WHY_SIZE] = "no such option; weftd.conf(5) lists them";
 
 	for (const struct conf_row *row = conf_rows; row->name; row++)
 		suggest_try(&suggest, row->name);
-	if (suggest.best)
+	if (theirs && theirs->ours)
+		because(why, "the option of OpenSM; weft has %s", theirs->ours);
+	else if (theirs)
+		because(why, "an option of OpenSM, which weft does not have: %.150s", theirs->note);
+	else if (suggest.best)
 		because(why, "no such option; did you mean %s?", suggest.best);
 	return conf_refuse(source, config_setting_source_line(setting), suggest.word, why);
 }
@@ -564,24 +575,30 @@ static int check_name(const struct source *source, const config_setting_t *root,
 	return 0;
 }
 
+static int store_setting(struct conf *conf, const struct source *source,
+			 const config_setting_t *root, const config_setting_t *setting)
+{
+	const struct conf_row *row = conf_row_find(config_setting_name(setting));
+	char why[CONF_WHY_SIZE];
+
+	if (!row)
+		return unknown(source, setting);
+	if (check_name(source, root, setting, row))
+		return -EINVAL;
+	if (store_former(conf, source, row, setting) || !store[row->type](conf, row, setting, why))
+		return 0;
+	return conf_refuse(source, config_setting_source_line(setting), row->name, why);
+}
+
 static int store_all(struct conf *conf, const struct source *source, const config_setting_t *root)
 {
-	for (int i = 0; i < config_setting_length(root); i++) {
-		const config_setting_t *setting = config_setting_get_elem(root, i);
-		const struct conf_row *row = conf_row_find(config_setting_name(setting));
-		char why[CONF_WHY_SIZE];
+	int result = 0;
 
-		if (!row)
-			return unknown(source, setting);
-		if (check_name(source, root, setting, row))
-			return -EINVAL;
-		if (store_former(conf, source, row, setting))
-			continue;
-		if (store[row->type](conf, row, setting, why))
-			return conf_refuse(source, config_setting_source_line(setting), row->name,
-					   why);
+	for (int i = 0; i < config_setting_length(root) && (!result || source->all); i++) {
+		if (store_setting(conf, source, root, config_setting_get_elem(root, i)))
+			result = -EINVAL;
 	}
-	return 0;
+	return result;
 }
 
 /* Replaces the options in conf that text sets. only_one: text must be a single assignment. Returns
@@ -613,7 +630,7 @@ static int read_text(struct conf *conf, const struct source *source, const char 
 	}
 	config_destroy(&config);
 	free(wide);
-	if (!error)
+	if (!error || source->all)
 		*conf = next;
 	return error;
 }
@@ -628,9 +645,10 @@ static int make_text(const struct source *source, char **bytes, size_t size)
 	return 0;
 }
 
-int conf_read(struct conf *conf, const char *path, bool required, char error[CONF_ERROR_SIZE])
+int conf_read(struct conf *conf, const char *path, bool required, FILE *all,
+	      char error[CONF_ERROR_SIZE])
 {
-	struct source source = {.file = path, .error = error};
+	struct source source = {.file = path, .error = error, .all = all};
 	char *text = NULL;
 	size_t size = 0;
 	int result = file_read_text(NULL, path, CONF_FILE_MAX_BYTES, &text, &size, error);

@@ -54,8 +54,11 @@ struct conf {
 /* Sets all options to their defaults. */
 void conf_defaults(struct conf *conf);
 /* Reads a file and replaces the options in conf that it sets. required: a missing file is an error.
- * Returns 0, or -errno with a line "file:line: option: reason" in error; conf is then unchanged. */
-int conf_read(struct conf *conf, const char *path, bool required, char error[CONF_ERROR_SIZE]);
+ * Returns 0, or -errno with a line "file:line: option: reason" in error; conf is then unchanged.
+ * With all, it continues after an error of an option, prints each error as a line to all, sets the
+ * valid options, and leaves error empty. */
+int conf_read(struct conf *conf, const char *path, bool required, FILE *all,
+	      char error[CONF_ERROR_SIZE]);
 /* Sets one option from an argument of -o: NAME=VALUE, VALUE in libconfig's form. Errors as above,
  * without file and line. */
 int conf_set(struct conf *conf, const char *assignment, char error[CONF_ERROR_SIZE]);

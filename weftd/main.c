@@ -36,27 +36,17 @@
 #include "weftd/events.h"
 #include "weftd/ha.h"
 #include "weftd/log_levels.h"
-#include "weftd/m_key_file.h"
 #include "weftd/manager.h"
-#include "weftd/name_file.h"
 #include "weftd/partition_file.h"
+#include "weftd/reading.h"
 #include "weftd/route_files.h"
 
-enum { EXIT_USAGE = 2, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
+enum { EXIT_USAGE = READING_USAGE, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
 
-static const char default_conf_path[] = "/etc/weft/weftd.conf";
 static const char unit_user[] = "weft"; /* User= of systemd/weftd.service */
 
-/* A setting of the command line: an option by its name with plain text, or, with name NULL, an
- * assignment of -o. Later settings override earlier settings, and all override the file. */
-struct setting {
-	const char *name, *text;
-};
-
 struct daemon {
-	const char *conf_path; /* NULL: the default file, which may be missing */
-	struct setting *settings;
-	size_t num_settings;
+	struct conf_sources sources;
 	int verbosity; /* -v */
 	bool once, check_config;
 
@@ -147,7 +137,7 @@ static int print_options(const char *form)
 
 static void add_setting(struct daemon *daemon, const char *name, const char *text)
 {
-	daemon->settings[daemon->num_settings++] = (struct setting){name, text};
+	daemon->sources.settings[daemon->sources.num_settings++] = (struct setting){name, text};
 }
 
 /* CA or CA:PORT, which is how units are named; cut in two in place. */
@@ -167,11 +157,11 @@ static int weftd_parse_command_line(struct daemon *daemon, int argc, char **argv
 {
 	int option;
 
-	daemon->settings = mem_array(2 * (size_t)argc, sizeof(*daemon->settings));
+	daemon->sources.settings = mem_array(2 * (size_t)argc, sizeof(*daemon->sources.settings));
 	while ((option = getopt_long(argc, argv, "hc:o:d:p:g:v", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'c':
-			daemon->conf_path = optarg;
+			daemon->sources.path = optarg;
 			break;
 		case 'o':
 			add_setting(daemon, NULL, optarg);
@@ -224,59 +214,6 @@ static int weftd_parse_command_line(struct daemon *daemon, int argc, char **argv
 
 /* The configuration */
 
-/* The folder from systemd replaces the default; of several folders, between colons, the first. */
-static int take_environment(struct conf *conf, const char *variable, const char *name,
-			    char error[CONF_ERROR_SIZE])
-{
-	const char *value = getenv(variable);
-	char *first;
-	int result;
-
-	if (!value || !*value)
-		return 0;
-	first = mem_strdup(value);
-	first[strcspn(first, ":")] = '\0';
-	result = conf_set_text(conf, name, first, error);
-	free(first);
-	return result;
-}
-
-/* Reads the sources, each overriding the sources before it: defaults, environment, file, command
- * line. Then reads the files that they name. Returns 0, or the exit status with one line in error;
- * outputs are then unchanged. */
-static int load_conf(const struct daemon *daemon, struct conf *out,
-		     struct route_options **route_options, struct map **names,
-		     char error[CONF_ERROR_SIZE])
-{
-	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
-	struct map *given;
-	struct conf conf;
-
-	conf_defaults(&conf);
-	if (take_environment(&conf, "STATE_DIRECTORY", "state_dir", error) ||
-	    take_environment(&conf, "RUNTIME_DIRECTORY", "runtime_dir", error) ||
-	    conf_read(&conf, path, daemon->conf_path != NULL, error))
-		return EXIT_FAILURE;
-	for (size_t i = 0; i < daemon->num_settings; i++) {
-		const struct setting *setting = &daemon->settings[i];
-
-		if (setting->name ? conf_set_text(&conf, setting->name, setting->text, error)
-				  : conf_set(&conf, setting->text, error))
-			return EXIT_USAGE;
-	}
-	if (ha_check(&conf, error) || m_key_file_read(&conf, error))
-		return EXIT_FAILURE;
-	if (name_file_read(&conf, &given, error))
-		return EXIT_FAILURE;
-	if (route_files_read(&conf.route_files, route_options, error)) {
-		node_names_free(given);
-		return EXIT_FAILURE;
-	}
-	*names = given;
-	*out = conf;
-	return 0;
-}
-
 static void set_route_options(struct daemon *daemon, struct route_options *options)
 {
 	manager_set_route_options(daemon->manager, options);
@@ -291,59 +228,26 @@ static int configured_log_level(const struct daemon *daemon)
 	return level < LOG_DEBUG ? level : LOG_DEBUG;
 }
 
-/* Refuses a bad partition file, and a missing file that was in force, because its loss by mistake
- * would open all partitions. Returns 0 if accepted. */
-static int judge_partitions(const struct daemon *daemon, const struct conf *conf,
-			    struct partition_file *out, char error[CONF_ERROR_SIZE])
+/* For a start. Returns 0, or the exit status with one line in error. */
+static int load(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 {
-	partition_file_read(conf, out, error);
-	if (out->source == PARTITIONS_BAD_FILE)
-		return -EINVAL;
-	if (out->source != PARTITIONS_NO_FILE || !daemon->manager ||
-	    !sm_knows_partition_file(manager_sm(daemon->manager)))
-		return 0;
-	snprintf(error, CONF_ERROR_SIZE,
-		 "%.255s: the file is missing; to use none, set partition_config_file to \"\"",
-		 conf->partition_file);
-	return -ENOENT;
+	struct reading reading;
+	int status = reading_start(&daemon->sources, &reading, error);
+
+	if (status)
+		return status;
+	daemon->conf = reading.conf;
+	daemon->route_options = reading.options;
+	daemon->names = reading.names;
+	return 0;
 }
 
-/* The results of reading all files for a reload. */
-struct reading {
-	struct conf conf;
-	struct route_options *options;
-	struct map *names;
-	struct partition_file partitions;
-	struct psk_list ha_keys; /* of ha_psk_file */
-};
-
-static void reading_done(struct reading *reading)
+static int read_again(const struct daemon *daemon, struct reading *reading,
+		      char error[CONF_ERROR_SIZE])
 {
-	route_options_unref(reading->options);
-	node_names_free(reading->names);
-	partitions_free(reading->partitions.partitions);
-	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
-}
+	bool had_file = sm_knows_partition_file(manager_sm(daemon->manager));
 
-/* Reads and judges configuration and files; on success the caller owns what is in reading. Else
- * the status that a start would exit with, or -EBADMSG: it is the partition file that is refused.
- */
-static int config_read_again(const struct daemon *daemon, struct reading *reading,
-			     char error[CONF_ERROR_SIZE])
-{
-	int status;
-
-	*reading = (struct reading){0};
-	status = load_conf(daemon, &reading->conf, &reading->options, &reading->names, error);
-	if (!status && judge_partitions(daemon, &reading->conf, &reading->partitions, error)) {
-		reading_done(reading);
-		status = -EBADMSG;
-	}
-	if (!status && ha_read_keys(&daemon->conf, &reading->ha_keys, error)) {
-		reading_done(reading);
-		status = EXIT_FAILURE;
-	}
-	return status;
+	return reading_reload(&daemon->sources, &daemon->conf, had_file, reading, error);
 }
 
 /* Applies all changes, or none with a logged error. result: the changes, a new reference. */
@@ -352,7 +256,7 @@ static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_
 	const struct log_subject partitions = {.message_id = MESSAGE_PARTITIONS};
 	struct reading reading;
 	char names[CONF_NAMES_SIZE];
-	int rc = config_read_again(daemon, &reading, error);
+	int rc = read_again(daemon, &reading, error);
 	bool partitions_changed = false;
 	json_t *changes;
 	unsigned fixed;
@@ -415,7 +319,7 @@ static void command_check(void *ctx, struct control_request *request, const json
 	struct reading reading;
 
 	(void)args;
-	if (config_read_again(daemon, &reading, error)) {
+	if (read_again(daemon, &reading, error)) {
 		control_fail(request, "a reload would refuse it: %s", error);
 		return;
 	}
@@ -615,7 +519,7 @@ static int open_store(struct daemon *daemon)
 static void log_begin(const struct daemon *daemon)
 {
 	const struct transport_port *port = &daemon->transport->port;
-	const char *path = daemon->conf_path ? daemon->conf_path : default_conf_path;
+	const char *path = reading_path(&daemon->sources);
 
 	log_notice("weftd " WEFT_VERSION " started on %s port %u, GUID 0x%016" PRIx64
 		   "; configuration %s%s, state in %s%s%s",
@@ -749,30 +653,46 @@ static int daemon_run(struct daemon *daemon)
 
 /* --check-config */
 
-/* Checks configuration and files as a start does. Returns 0, or the exit status with one line in
- * error. */
-static int config_check(const struct daemon *daemon, char error[CONF_ERROR_SIZE])
+/* Checks configuration and files as a start does. Returns the exit status; the texts are lines of
+ * errors and of warnings, for free(). */
+static int config_check(const struct daemon *daemon, char **errors, char **warnings)
 {
-	struct reading reading;
-	int status = config_read_again(daemon, &reading, error);
+	size_t size;
+	FILE *bad = open_memstream(errors, &size), *doubtful = open_memstream(warnings, &size);
+	int status;
 
-	if (!status)
-		reading_done(&reading);
-	return status < 0 ? EXIT_FAILURE : status;
+	if (!bad || !doubtful)
+		abort(); /* out of memory */
+	status = reading_check(&daemon->sources, bad, doubtful);
+	fclose(bad);
+	fclose(doubtful);
+	return status;
 }
 
 /* Changes to this user permanently and repeats the check, because root can read files that the user
- * cannot. */
-static int check_as(const struct passwd *user, const struct daemon *daemon,
-		    char error[CONF_ERROR_SIZE])
+ * cannot. Returns the lines of errors. */
+static char *check_as(const struct passwd *user, const struct daemon *daemon)
 {
-	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) ||
-	    setuid(user->pw_uid)) {
-		snprintf(error, CONF_ERROR_SIZE, "this process cannot change to that user: %s",
-			 strerror(errno));
-		return EXIT_FAILURE;
+	char *errors, *warnings;
+
+	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid))
+		return mem_printf("this process cannot change to that user: %s\n", strerror(errno));
+	config_check(daemon, &errors, &warnings);
+	free(warnings);
+	return errors;
+}
+
+/* Prints the lines of a text that are not among the known lines. */
+static void print_lines(const char *lead, const char *lines, const char *known)
+{
+	while (*lines) {
+		char *line = mem_printf("%.*s\n", (int)strcspn(lines, "\n"), lines);
+
+		if (!strstr(known, line))
+			fprintf(stderr, "weftd: %s%s", lead, line);
+		lines += strlen(line);
+		free(line);
 	}
-	return config_check(daemon, error);
 }
 
 /* If root runs this, and the user of the units exists, the check runs as that user: a key file
@@ -781,19 +701,24 @@ static int check_as(const struct passwd *user, const struct daemon *daemon,
 static int check_config(const struct daemon *daemon)
 {
 	const struct passwd *user = geteuid() ? NULL : getpwnam(unit_user);
-	char error[CONF_ERROR_SIZE] = "", refused[CONF_ERROR_SIZE] = "";
-	int status = config_check(daemon, error);
-	bool agreed = !user || status == EXIT_USAGE || check_as(user, daemon, refused) == 0;
+	char *errors, *warnings, *refused, *lead;
+	int status = config_check(daemon, &errors, &warnings);
 
-	if (user && agreed && status != EXIT_USAGE)
+	refused = user && status != EXIT_USAGE ? check_as(user, daemon) : mem_strdup("");
+	if (user && !*refused && status != EXIT_USAGE)
 		status = EXIT_SUCCESS;
 	if (status)
-		fprintf(stderr, "weftd: %s\n", error);
+		print_lines("", errors, "");
 	else
 		puts("configuration ok");
-	if (!agreed && strcmp(refused, error) != 0)
-		fprintf(stderr, "weftd: %sas the user %s of the service: %s\n",
-			status ? "" : "warning: ", unit_user, refused);
+	print_lines("warning: ", warnings, "");
+	lead = mem_printf(
+		"%sas the user %s of the service: ", status ? "" : "warning: ", unit_user);
+	print_lines(lead, refused, errors);
+	free(lead);
+	free(refused);
+	free(warnings);
+	free(errors);
 	return status;
 }
 
@@ -807,8 +732,7 @@ int main(int argc, char **argv)
 	if (status < 0 && daemon.check_config) {
 		status = check_config(&daemon);
 	} else if (status < 0) {
-		status = load_conf(&daemon, &daemon.conf, &daemon.route_options, &daemon.names,
-				   error);
+		status = load(&daemon, error);
 		if (status) {
 			fprintf(stderr, "weftd: %s\n", error);
 			tell_systemd(&daemon, "", error);
@@ -818,6 +742,6 @@ int main(int argc, char **argv)
 	}
 	route_options_unref(daemon.route_options);
 	node_names_free(daemon.names);
-	free(daemon.settings);
+	free(daemon.sources.settings);
 	return status;
 }

@@ -12,6 +12,23 @@
 
 enum { FILE_MAX_BYTES = 64 * 1024 * 1024 };
 
+static void log_notes(const char *notes)
+{
+	while (notes && *notes) {
+		size_t length = strcspn(notes, "\n");
+
+		log_notice("%.*s", (int)length, notes);
+		notes += length + (notes[length] == '\n');
+	}
+}
+
+static int read_configured(const struct conf *conf, char **text, size_t *length,
+			   char error[CONF_ERROR_SIZE])
+{
+	return file_read_text("partition_config_file", conf->partition_file, FILE_MAX_BYTES, text,
+			      length, error);
+}
+
 void partition_file_read(const struct conf *conf, struct partition_file *out,
 			 char error[CONF_ERROR_SIZE])
 {
@@ -23,7 +40,7 @@ void partition_file_read(const struct conf *conf, struct partition_file *out,
 	*out = (struct partition_file){.source = *path ? PARTITIONS_NO_FILE : PARTITIONS_UNWANTED};
 	if (!*path)
 		return;
-	rc = file_read_text("partition_config_file", path, FILE_MAX_BYTES, &text, &length, error);
+	rc = read_configured(conf, &text, &length, error);
 	if (rc == -ENOENT)
 		return;
 	if (!rc &&
@@ -32,8 +49,19 @@ void partition_file_read(const struct conf *conf, struct partition_file *out,
 		rc = -EINVAL;
 	}
 	out->source = rc ? PARTITIONS_BAD_FILE : PARTITIONS_FILE;
-	if (out->partitions && out->partitions->notes)
-		log_notice("%s", out->partitions->notes);
+	log_notes(out->partitions ? out->partitions->notes : NULL);
 	free(reason);
 	free(text);
+}
+
+char *partition_file_errors(const struct conf *conf)
+{
+	char *text = NULL, *errors, unread[CONF_ERROR_SIZE];
+	size_t length;
+
+	if (read_configured(conf, &text, &length, unread))
+		return NULL;
+	errors = partitions_errors(conf->partition_file, text, length, conf->sm.allow_both);
+	free(text);
+	return errors;
 }

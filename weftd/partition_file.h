@@ -18,5 +18,8 @@ struct partition_file {
  * be read, error has a line "file:line: reason". */
 void partition_file_read(const struct conf *conf, struct partition_file *out,
 			 char error[CONF_ERROR_SIZE]);
+/* A line for each error of the configured file, for free(). NULL: it has none, or cannot be read.
+ */
+char *partition_file_errors(const struct conf *conf);
 
 #endif

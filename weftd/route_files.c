@@ -154,12 +154,13 @@ static int route_file_read(const struct row *row, const char *path, struct route
 	return rc;
 }
 
-int route_files_read(const struct route_files *files, struct route_options **out,
+int route_files_read(const struct route_files *files, struct route_options **out, FILE *all,
 		     char error[CONF_ERROR_SIZE])
 {
 	struct route_options *options = NULL;
+	int result = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && (!result || all); i++) {
 		const char *path = (const char *)files + rows[i].path;
 		int rc;
 
@@ -167,11 +168,15 @@ int route_files_read(const struct route_files *files, struct route_options **out
 			continue;
 		options = options ? options : route_options_new();
 		rc = route_file_read(&rows[i], path, options, error);
-		if (rc) {
-			route_options_unref(options);
-			return rc;
+		if (rc && all) {
+			fprintf(all, "%s\n", error);
+			error[0] = '\0';
 		}
+		result = result ? result : rc;
 	}
-	*out = options;
-	return 0;
+	if (result)
+		route_options_unref(options);
+	else
+		*out = options;
+	return result;
 }

@@ -12,8 +12,9 @@
 
 /* Returns 0 with *out, a reference of the caller, NULL if no file is named. Or -errno with one line
  * in error: file, line and reason, or the option whose file cannot be read. *out is then
- * unchanged. */
-int route_files_read(const struct route_files *files, struct route_options **out,
+ * unchanged. With all, it continues after a bad file, prints the line of each to all, and leaves
+ * error empty. */
+int route_files_read(const struct route_files *files, struct route_options **out, FILE *all,
 		     char error[CONF_ERROR_SIZE]);
 
 #endif

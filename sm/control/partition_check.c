@@ -173,6 +173,9 @@ void command_partition_check(void *ctx, struct control_request *request, const j
 	}
 	if (partitions_parse(name ? name : "file", check->text, check->length,
 			     sm->options.allow_both, &partitions, &error)) {
+		free(error);
+		error = partitions_errors(name ? name : "file", check->text, check->length,
+					  sm->options.allow_both);
 		control_fail(request, "%s", error);
 		free(error);
 		partition_check_forget(check);

@@ -50,7 +50,7 @@ static int read_file(struct conf *conf, const void *bytes, size_t size)
 
 	CU_ASSERT_FATAL(fd >= 0 && write(fd, bytes, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	result = conf_read(conf, path, true, error);
+	result = conf_read(conf, path, true, NULL, error);
 	close(fd);
 	if (result && (memcmp(conf, &before, sizeof(before)) != 0 || !*error))
 		fail("a refusal changes a value, or has no reason", error);

@@ -57,7 +57,7 @@ static void option(void *ctx, unsigned line, const char *name, const char *value
 
 	(void)ctx;
 	(void)line;
-	if (row && row->how != OPENSM_NONE)
+	if (row && row->ours)
 		opensm_translate(row, value, "180", ours, lost);
 	if (row)
 		opensm_value_same(row->preset, value);

@@ -140,7 +140,34 @@ tells_rights_of_keys() {
 		-o 'ha_listen="127.0.0.1"' -o "ha_psk_file=\"$work/key\""
 }
 
+# All errors are reported: of options, of files and of names that this machine does not have.
+reports_all_errors() {
+	printf '%s\n' 'lmc = 9;' 'routing_engine = "ftree";' 'root_guid_file = "/nonexistent";' 'readonly_socket = "nosuchgroup";' \
+		"partition_config_file = \"$work/half.conf\";" >many.conf
+	printf 'a=1: ALL=half;\nb=2: ALL=full;\nc=0: ALL;\n' >half.conf
+	checked 1 '^weftd: .*many.conf:1: lmc: 9 is outside' "$BUILD/weftd" -c "$work/many.conf" --check-config || return 1
+	equal "the number of errors" "$(wc -l <checked.txt)" 6 || because "$(cat checked.txt)" || return 1
+	matches 'many.conf:2: routing_engine: the option of OpenSM; weft has routing$' checked.txt &&
+		matches 'root_guid_file: /nonexistent: No such file' checked.txt && matches 'readonly_socket: no group "nosuchgroup"' checked.txt &&
+		matches 'half.conf:1: a membership is' checked.txt && matches 'half.conf:3: a P_Key is' checked.txt ||
+		because "it says: $(cat checked.txt)" || return 1
+	checked 1 'partition_config_file: /nonexistent: No such file or directory' "$BUILD/weftd" -c /dev/null --check-config \
+		-o 'partition_config_file="/nonexistent"'
+}
+
+# Adapters are looked up, if this machine has any.
+knows_the_adapters() {
+	weftd check host-0001 --check-config -p 1
+	equal "the status for an adapter that is there" $? 0 || because "$(cat check.log)" || return 1
+	weftd check host-0001 --check-config -d mlx5_99
+	equal "the status for another" $? 1 || return 1
+	matches '^weftd: no InfiniBand adapter mlx5_99; ibstat lists them$' check.log || because "it says: $(cat check.log)" || return 1
+	[ -e /sys/class/infiniband ] ||
+		checked 0 '^weftd: warning: ca, port and port_guid were not checked' "$BUILD/weftd" -c /dev/null --check-config -d mlx5_99
+}
+
 printf '%064d' 7 >key && chmod 600 key
+check "--check-config reports all errors" reports_all_errors
 check "--check-config opens every file that an option names" opens_every_file
 if where_weft_exists true 2>/dev/null; then
 	check "--check-config as root: files that the service may not read" tells_rights
@@ -151,6 +178,7 @@ fi
 
 echo 'sm_priority = 3;' >"$conf"
 check "a fabric" start_fabric single:hosts=2 || finish
+check "--check-config knows the adapters" knows_the_adapters
 check "a manager" start_weftd one host-0001 || finish
 check "config show has every option, and no key" shows_every_option
 check "the shown text is a configuration" values_are_a_file

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # The import of OpenSM's files: every option that `opensm -c` writes is on the page, which generated.sh compares with the
-# table; OpenSM's defaults set no option; weftd accepts the imported configuration and LIDs.
+# table; OpenSM's defaults set no option; weftd accepts the imported configuration and LIDs; losses are reported first.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -37,7 +37,7 @@ import() {
 
 	shift
 	mkdir -p "$name.cache"
-	"$BUILD/weftctl" "$@" import opensm "$name.etc" --cache "$name.cache" --to "$name.out" >"$name.txt" 2>&1
+	"$BUILD/weftctl" import opensm "$name.etc" --cache "$name.cache" --to "$name.out" "$@" >"$name.txt" 2>&1
 }
 
 defaults_become_nothing() {
@@ -48,18 +48,26 @@ defaults_become_nothing() {
 	equal "the configuration" "$(grep -v '^#' default.out/weftd.conf)" ""
 }
 
-nothing_is_enough() {
-	mkdir -p empty.etc
-	import empty || because "$(cat empty.txt)"
+# A wrong directory is refused, before it could give all ports access to each other.
+nothing_is_refused() {
+	mkdir -p empty.etc root/etc/default
+	import empty
+	equal "the status" $? 1 || return 1
+	matches 'empty.etc has no opensm.conf and no partition file, and empty.cache has no guid2lid: nothing to import' empty.txt ||
+		because "it says: $(cat empty.txt)" || return 1
+	test ! -e empty.out || because "it wrote something" || return 1
+	echo PORTS=ALL >root/etc/default/opensm
+	"$BUILD/weftctl" import opensm --root root --to empty.out >empty.txt 2>&1 && because "the defaults of the service are no configuration"
+	matches 'root/etc/opensm has no opensm.conf' empty.txt || because "it says: $(cat empty.txt)" || return 1
+	rm -r root
 }
 
-# A wrong folder is reported, before it could give all ports access to each other.
 what_is_missing_is_told() {
-	local name
-
-	for name in opensm.conf partitions.conf guid2lid; do
-		matches "empty\.[a-z]*/$name +there is no such file" empty.txt || because "of $name it says: $(cat empty.txt)" || return 1
-	done
+	mkdir -p few.etc
+	: >few.etc/opensm.conf
+	import few || because "$(cat few.txt)" || return 1
+	matches 'few.etc/partitions.conf +there is no such file: as with OpenSM' few.txt && matches 'few.cache/guid2lid +there is no such file' few.txt ||
+		because "it says: $(cat few.txt)" || return 1
 	"$BUILD/weftctl" import opensm empty.etc --cache empty.cash --to empty.2 2>wrong.txt >&2 && because "any cache will do" && return 1
 	equal "of a cache that is not there" "$(cat wrong.txt)" "weftctl: empty.cash: No such file or directory" || return 1
 	"$BUILD/weftctl" import opensm all.conf --to empty.2 2>wrong.txt >&2 && because "a file is a folder" && return 1
@@ -70,7 +78,7 @@ what_is_missing_is_told() {
 values_are_translated() {
 	mkdir -p some.etc some.cache
 	sed -e 's/^sm_priority .*/sm_priority 7/; s/^subnet_timeout .*/subnet_timeout 0x11/' \
-		-e 's/^routing_engine .*/routing_engine ftree,dfsssp,minhop/; s/^allow_both_pkeys .*/allow_both_pkeys TRUE/' \
+		-e 's/^routing_engine .*/routing_engine ftree,dor,minhop/; s/^allow_both_pkeys .*/allow_both_pkeys TRUE/' \
 		-e 's/^lmc_esp0 .*/lmc_esp0 TRUE/; s/^fdr10 .*/fdr10 2/; s/^force_link_speed .*/force_link_speed 4/' \
 		-e 's/^force_link_speed_ext .*/force_link_speed_ext 0/; s/^force_link_width .*/force_link_width 2/' \
 		-e 's/^sm_key .*/sm_key 0x00000000000000ab/; s/^m_key .*/m_key 0x12/; s/^perfmgr .*/perfmgr TRUE/' \
@@ -88,9 +96,9 @@ values_are_translated() {
 force_link_width = 2; lmc_esp0 = true; m_key = 0x12; m_key_mode = \"subnet\"; m_key_protection_level = 0; part_enforce = \"off\"; perf_interval = 180; \
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
-	equal "the omitted options" "$(json 'sort map { $_->{name} } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
-		"force_heavy_sweep guid2lid guid_routing_order_file lmc no_such_option" || return 1
-	matches 'dfsssp' some.txt || because "it does not tell of the engine that is left out" || return 1
+	equal "the omitted options" "$(json 'sort map { "$_->{name}:$_->{outcome}" } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
+		"force_heavy_sweep:not needed guid2lid:lost guid_routing_order_file:lost lmc:lost no_such_option:lost routing_engine:lost" || return 1
+	matches 'omitted: dor' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file differs" || return 1
 	getent group weft >/dev/null || equal "the mode of weftd.conf" "$(stat -c %a some.out/weftd.conf)" 600 || return 1
@@ -123,6 +131,67 @@ refuses_lids() {
 	equal "the status" $? 1 || return 1
 	matches "guid2lid:2: $2" lids.txt || because "it says: $(cat lids.txt)" || return 1
 	test ! -e lids.out || because "it has written something before it knew"
+}
+
+# outcomes OUTCOME FILE: the names that have it.
+outcomes() {
+	json "sort map { \$_->{name} } grep { \$_->{outcome} eq \"$1\" } @{\$_->{options}}" <"$2"
+}
+
+# The list of losses comes first, and only --strict makes a loss a failure.
+losses_come_first() {
+	mkdir -p lossy.etc lossy.cache
+	sed -e 's/^routing_engine .*/routing_engine ftree,torus-2QoS,minhop/; s/^qos .*/qos TRUE/; s/^qos_max_vls .*/qos_max_vls 4/' \
+		-e 's/^log_max_size .*/log_max_size 10/; s/^lmc .*/lmc 1/' all.conf >lossy.etc/opensm.conf
+	echo '0x1 0x1 0x1' >lossy.cache/guid2lid
+	import lossy || because "a loss is a failure: $(cat lossy.txt)" || return 1
+	equal "the headings" "$(grep -E '^(LOST|Taken|No longer)' lossy.txt | tr '\n' ' ')" \
+		"LOST, weft does not have it: Taken over: No longer needed: " || return 1
+	matches '^qos +TRUE +weft does not configure QoS: all traffic uses SL 0' lossy.txt || because "$(cat lossy.txt)" || return 1
+	matches 'routing = \["ftree", "updn"\]' lossy.txt || because "minhop takes the place of torus-2QoS: $(cat lossy.txt)" || return 1
+	rm -r lossy.out
+	import lossy --json --strict && because "--strict accepts a loss" && return 1
+	equal "the lost settings" "$(outcomes lost lossy.txt)" "qos qos_max_vls routing_engine" || return 1
+	equal "their number" "$(json '$_->{lost}' <lossy.txt)" 3 || return 1
+	sed -i 's/^qos .*/qos FALSE/; s/^routing_engine .*/routing_engine updn/' lossy.etc/opensm.conf
+	rm -r lossy.out
+	import lossy --json --strict || because "options that OpenSM ignores are lost: $(cat lossy.txt)" || return 1
+	equal "the options that are not needed" "$(outcomes 'not needed' lossy.txt)" "log_max_size partition_config_file qos_max_vls"
+}
+
+# The files of Red Hat's package: /etc/rdma, and the settings of the service.
+red_hat_is_read() {
+	mkdir -p rh/etc/rdma rh/etc/sysconfig rh/etc/opensm rh/var/cache/opensm
+	echo 'sm_priority 2' >rh/etc/rdma/opensm.conf
+	echo 'sm_priority 3' >rh/etc/rdma/opensm.conf.1
+	echo 'Default=0x7fff: ALL=full;' >rh/etc/rdma/partitions.conf
+	printf '# comment\nGUIDS="0x2c90300a 0x2c90300b"\nPRIORITY=15\nEXTRA=x\n' >rh/etc/sysconfig/opensm
+	"$BUILD/weftctl" --json import opensm --root rh --to rh.out >rh.txt 2>&1 || because "$(cat rh.txt)" || return 1
+	equal "our configuration" "$(grep -v '^#' rh.out/weftd.conf | sort | tr '\n' ' ')" 'port_guid = 0x2c90300a; sm_priority = 15; ' || return 1
+	cmp -s rh/etc/rdma/partitions.conf rh.out/partitions.conf || because "the partition file is not the one of /etc/rdma" || return 1
+	equal "the losses" "$(outcomes lost rh.txt)" "EXTRA GUIDS guid2lid opensm.conf.1" || return 1
+	echo 'sm_priority 4' >rh/etc/opensm/opensm.conf
+	"$BUILD/weftctl" --json import opensm --root rh --to rh.2 >rh.txt 2>&1 || because "$(cat rh.txt)" || return 1
+	matches 'rh/etc/rdma' rh.txt && matches 'has files, too' rh.txt || because "the second directory is not reported: $(cat rh.txt)" || return 1
+	echo 'start() {' >>rh/etc/sysconfig/opensm
+	"$BUILD/weftctl" import opensm --root rh --to rh.3 >rh.txt 2>&1 && because "it accepts a script" && return 1
+	matches 'rh/etc/sysconfig/opensm:5: a setting NAME=VALUE expected' rh.txt || because "it says: $(cat rh.txt)"
+}
+
+# Errors of the partition file are all reported, the file is copied, and the status is 1. An SL is a loss.
+partition_file_is_checked() {
+	mkdir -p bad.etc
+	printf 'a=1: ALL=half;\nb=2, ipoib: 0x1=both;\nc=3, sl=2: ALL;\n' >bad.etc/partitions.conf
+	import bad
+	equal "the status" $? 1 || return 1
+	matches 'bad.etc/partitions.conf:1: a membership is full, limited or both' bad.txt &&
+		matches 'bad.etc/partitions.conf:2: "both" needs allow_both_pkeys' bad.txt || because "it says: $(cat bad.txt)" || return 1
+	matches 'The partition file has errors' bad.txt || because "it says: $(cat bad.txt)" || return 1
+	cmp -s bad.etc/partitions.conf bad.out/partitions.conf || because "the file was not copied" || return 1
+	sed -i '1,2d' bad.etc/partitions.conf
+	rm -r bad.out
+	import bad --json || because "an SL is an error: $(cat bad.txt)" || return 1
+	equal "the losses" "$(outcomes lost bad.txt)" "guid2lid partition_config_file"
 }
 
 # A port in the fabric keeps its present LID. For a port that is off the store has OpenSM's LID, which stays.
@@ -165,7 +234,7 @@ fi
 check "docs/migrating.md has each option of opensm -c" page_is_complete
 check "the equivalents are options of weft" equivalents_exist
 check "OpenSM's defaults become nothing" defaults_become_nothing
-check "an empty folder is enough" nothing_is_enough
+check "a directory without files is refused" nothing_is_refused
 check "missing files are reported" what_is_missing_is_told
 check "values are translated" values_are_translated
 if where_weft_exists true 2>/dev/null; then
@@ -174,6 +243,9 @@ else
 	echo "skip the service may read it: no mount namespace here"
 fi
 check "nothing is written over" written_over_is_nothing
+check "losses come first" losses_come_first
+check "the files of Red Hat's package are read" red_hat_is_read
+check "the partition file is checked" partition_file_is_checked
 check "a range of LIDs that is none" refuses_lids '0x2 0x3 0x4' 'a GUID, its first and its last LID .* not "0x2 0x3 0x4"'
 check "a LID that was given already" refuses_lids '0x2 0x1 0x1' 'a LID that no line before has'
 check "a line of words" refuses_lids 'hello' 'a GUID'

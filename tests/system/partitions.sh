@@ -275,6 +275,24 @@ sa_follows_commands() {
 	equal "memberships of host-0002" "$(in_group host-0002)" 1
 }
 
+# Without a daemon the file alone is checked, and all its errors are reported.
+check_without_daemon() {
+	local alone=("$BUILD/weftctl" -s "$work/no.sock" partition check)
+
+	printf 'Default=0x7fff: ALL=both;\nred=0x6, sl=1: SELF;\nblue=0x7, sl=2: ALL;\n' >alone.conf
+	"${alone[@]}" alone.conf >alone.txt 2>&1 || because "a good file is refused: $(cat alone.txt)" || return 1
+	matches '^3 partitions, no errors; no weftd answers' alone.txt && matches '^alone.conf:3: sl is taken as 0' alone.txt ||
+		because "it says: $(cat alone.txt)" || return 1
+	printf 'red=0x6: nobody;\nblue=0x7: ALL;\nx=0: ALL;\n' >alone.conf
+	"${alone[@]}" - <alone.conf >alone.txt 2>&1
+	equal "the status" $? 1 || return 1
+	matches '^weftctl: -:1: "nobody" is no port' alone.txt && matches '^weftctl: -:3: a P_Key is' alone.txt ||
+		because "it says: $(cat alone.txt)" || return 1
+	equal "the lines" "$(wc -l <alone.txt)" 2 || return 1
+	"$BUILD/weftctl" -s "$work/file.run/control.sock" partition check alone.conf >with.txt 2>&1
+	equal "the answer of a daemon" "$(cat with.txt)" "$(sed 's/ -:/ alone.conf:/' alone.txt)"
+}
+
 bad_file_changes_nothing() {
 	printf 'Default=0x7fff, ipoib: ALL=full;\nred=0x6: nobody;\n' >good.conf
 	refused 'good.conf:2: ' file config reload || return 1
@@ -438,6 +456,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "pings follow commands at once" pings_follow_commands
 	check "so do the answers of the SA" sa_follows_commands
 	check "a bad file changes nothing" bad_file_changes_nothing
+	check "a partition check without a daemon" check_without_daemon
 	check "two files at once, and a member" two_files_at_once
 	check "a bad file at the start opens nothing" bad_file_at_the_start
 	check "a file that is lost opens nothing" lost_file_opens_nothing

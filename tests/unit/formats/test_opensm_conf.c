@@ -48,6 +48,34 @@ static void test_lines(void)
 	}
 }
 
+static void test_service(void)
+{
+	static const struct {
+		const char *text, *options, *error;
+	} rows[] = {
+		{"# PORTS=NONE\n\nPORTS=ALL\n", "3 PORTS=ALL;", NULL},
+		{"GUIDS=\"0x1 0x2\" # two\nPRIORITY=\n", "1 GUIDS=0x1 0x2;2 PRIORITY=;", NULL},
+		{"A='b \"c\"'\nD=e f", "1 A=b \"c\";2 D=e;", NULL},
+		{"A=\"open\nB=1", "1 A=open;2 B=1;", NULL},
+		{"A=", "1 A=;", NULL},
+		{"A=1\nstart() {\n", "1 A=1;", "f:2: a setting NAME=VALUE"},
+		{"=1", "", "f:1: a setting NAME=VALUE"},
+		{"A", "", "f:1: a setting NAME=VALUE"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char options[256] = "", *error = NULL;
+		int result = opensm_service_parse("f", rows[i].text, strlen(rows[i].text),
+						  add_option, options, &error);
+
+		CU_ASSERT_EQUAL(result, rows[i].error ? -EINVAL : 0);
+		CU_ASSERT_STRING_EQUAL(options, rows[i].options);
+		if (rows[i].error)
+			CU_ASSERT_PTR_NOT_NULL(strstr(error, rows[i].error));
+		free(error);
+	}
+}
+
 /* No byte behind the end is read, and no line is too long for it. */
 static void test_long(void)
 {
@@ -85,9 +113,14 @@ static void test_values(void)
 		{"part_enforce", "out", 0, "\"out\"", ""},
 		{"root_guid_file", "a \"b\\", 0, "\"a \\\"b\\\\\"", ""},
 		{"routing_engine", "updn", 0, "[\"updn\"]", ""},
-		{"routing_engine", "lash, ftree,,dor,minhop", 0, "[\"ftree\", \"minhop\"]",
-		 "lash, dor"},
-		{"routing_engine", "nue", -ENOENT, "", "nue"},
+		{"routing_engine", "ftree,,dor,minhop", 0, "[\"ftree\", \"minhop\"]", "dor"},
+		{"routing_engine", "ftree,torus-2QoS,minhop", 0, "[\"ftree\", \"updn\"]",
+		 "torus-2QoS, minhop"},
+		{"routing_engine", "lash, ftree,minhop,updn", 0, "[\"updn\", \"ftree\"]",
+		 "lash, minhop"},
+		{"routing_engine", "minhop,dfsssp", 0, "[\"minhop\", \"updn\"]", "dfsssp"},
+		{"routing_engine", "nue", 0, "[\"updn\"]", "nue"},
+		{"routing_engine", "sssp", -ENOENT, "[]", "sssp"},
 		{"no_partition_enforcement", "TRUE", 0, "\"off\"", ""},
 		{"no_partition_enforcement", "FALSE", -ENOENT, "", ""},
 		{"babbling_port_policy", "TRUE", 0, "\"disable\"", ""},
@@ -116,11 +149,16 @@ static void test_values(void)
 static void test_rows(void)
 {
 	for (const struct opensm_row *row = opensm_rows; row->name; row++) {
-		CU_ASSERT_EQUAL(row->how == OPENSM_NONE, !row->ours);
+		CU_ASSERT_EQUAL(row->how == OPENSM_LOST || row->how == OPENSM_NOT_NEEDED,
+				!row->ours);
 		CU_ASSERT_TRUE(row->ours || *row->note);
 		CU_ASSERT_PTR_EQUAL(opensm_row_find(row->name), row);
 	}
 	CU_ASSERT_PTR_NULL(opensm_row_find("lm"));
+	CU_ASSERT_STRING_EQUAL(opensm_row_switch(opensm_row_find("qos_sw0_sl2vl")), "qos");
+	CU_ASSERT_STRING_EQUAL(opensm_row_switch(opensm_row_find("cc_key")), "congestion_control");
+	CU_ASSERT_PTR_NULL(opensm_row_switch(opensm_row_find("qos")));
+	CU_ASSERT_PTR_NULL(opensm_row_switch(opensm_row_find("lmc")));
 }
 
 static void add_lid(void *ctx, guid_t guid, lid_t lid, unsigned lmc)
@@ -168,8 +206,10 @@ static void test_lids(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"lines", test_lines}, {"long lines", test_long}, {"values", test_values},
-		{"rows", test_rows},   {"LIDs", test_lids},	  CU_TEST_INFO_NULL,
+		{"lines", test_lines},	 {"long lines", test_long},
+		{"values", test_values}, {"rows", test_rows},
+		{"LIDs", test_lids},	 {"settings of the service", test_service},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("opensm_conf", tests);

@@ -402,6 +402,64 @@ static void test_changes(void)
 	}
 }
 
+/* All errors of a file are listed, and the definitions between them are read. */
+static void test_errors(void)
+{
+	static const struct {
+		const char *text, *errors;
+		bool allow_both;
+	} rows[] = {
+		{"a=1: ALL;\n", NULL, false},
+		{"a=1: 0x1=ful;\nb=2: ALL=half;\n",
+		 "f:2: a membership is full, limited or both, not \"half\"", false},
+		{"a=1 0x1;\nb=2: ALL;\nc=0: ALL;\nd=4,\nmtu=9: ALL;\n",
+		 "f:1: a P_Key is 0x0001 to 0x7fff (the membership bit does not count), not \"1 "
+		 "0x1\"\n"
+		 "f:3: a P_Key is 0x0001 to 0x7fff (the membership bit does not count), not "
+		 "\"0\"\n"
+		 "f:5: mtu needs a number from 1 to 5, not \"9\"",
+		 false},
+		{"a=1: host-1;\n# ; x\nb=2: ALL=both;\n",
+		 "f:1: \"host-1\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, "
+		 "ALL_SWITCHES, ALL_ROUTERS, SELF or NONE",
+		 true},
+		{"a=1: x;\nb=2: ALL\n",
+		 "f:1: \"x\" is no port: a GUID, a range GUID-GUID, ALL, ALL_CAS, ALL_SWITCHES, "
+		 "ALL_ROUTERS, SELF or NONE\n"
+		 "f:3: the definition of line 2 has no semicolon at its end",
+		 false},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char *errors = partitions_errors("f", rows[i].text, strlen(rows[i].text),
+						 rows[i].allow_both);
+
+		CU_ASSERT_EQUAL(!errors, !rows[i].errors);
+		if (errors && rows[i].errors)
+			CU_ASSERT_STRING_EQUAL(errors, rows[i].errors);
+		free(errors);
+	}
+}
+
+/* A list of errors is bounded, and a file that is no text has one. */
+static void test_many_errors(void)
+{
+	char text[30 * sizeof("a=0:;\n")], *errors;
+	size_t used = 0, lines = 1;
+
+	for (int i = 0; i < 30; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "a=0:;\n");
+	errors = partitions_errors("f", text, used, false);
+	for (const char *at = errors; (at = strchr(at, '\n')); at++)
+		lines++;
+	CU_ASSERT_EQUAL(lines, PARTITION_ERRORS_MAX + 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\nf: 10 more errors"));
+	free(errors);
+	errors = partitions_errors("f", "a=1\0: ;", 8, false);
+	CU_ASSERT_STRING_EQUAL(errors, "f:1: this is no text: it has a byte of value 0");
+	free(errors);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -410,6 +468,7 @@ int main(void)
 		{"scopes", test_scopes},   {"refused", test_refused},
 		{"garbage", test_garbage}, {"changes", test_changes},
 		{"no text", test_no_text}, {"no P_Key left", test_no_key_left},
+		{"errors", test_errors},   {"many errors", test_many_errors},
 		CU_TEST_INFO_NULL,
 	};
 

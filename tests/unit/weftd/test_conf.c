@@ -170,7 +170,7 @@ static void test_good(void)
 		struct conf conf;
 
 		conf_defaults(&conf);
-		CU_ASSERT_EQUAL(conf_read(&conf, file_with(good[i].text), true, error), 0);
+		CU_ASSERT_EQUAL(conf_read(&conf, file_with(good[i].text), true, NULL, error), 0);
 		CU_ASSERT_STRING_EQUAL(error, "");
 		state = state_of(&conf);
 		if (!strstr(state, good[i].line))
@@ -197,7 +197,7 @@ static void test_former(void)
 			conf_defaults(&preset);
 			conf = preset;
 			unit_capture_begin(&capture);
-			CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), 0);
+			CU_ASSERT_EQUAL(conf_read(&conf, path, true, NULL, error), 0);
 			unit_capture_end(&capture, log, sizeof(log));
 			CU_ASSERT_EQUAL(conf.sm.lmc, 3);
 			CU_ASSERT_FALSE(conf_row_differs(row, &conf, &preset));
@@ -257,7 +257,7 @@ static void expect_former_name(const struct conf_row *row)
 	conf = preset;
 	snprintf(place, sizeof(place), "%s:2: ", path);
 	unit_capture_begin(&capture);
-	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&conf, path, true, NULL, error), 0);
 	unit_capture_end(&capture, log, sizeof(log));
 	expect_renamed(row, place, log);
 	CU_ASSERT_TRUE(conf_row_differs(row, &conf, &preset));
@@ -281,7 +281,7 @@ static void expect_both_refused(const struct conf_row *row)
 	struct conf conf;
 
 	conf_defaults(&conf);
-	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), -EINVAL);
+	CU_ASSERT_EQUAL(conf_read(&conf, path, true, NULL, error), -EINVAL);
 	expected = mem_printf("%s:1: %s: it is the former name of %s, which line 2 sets: "
 			      "remove this line",
 			      path, row->was, row->name);
@@ -432,7 +432,7 @@ static void test_bad(void)
 
 		conf_defaults(&conf);
 		before = state_of(&conf);
-		CU_ASSERT_NOT_EQUAL(conf_read(&conf, path, true, error), 0);
+		CU_ASSERT_NOT_EQUAL(conf_read(&conf, path, true, NULL, error), 0);
 		after = state_of(&conf);
 		CU_ASSERT_STRING_EQUAL(after, before);
 #pragma GCC diagnostic push
@@ -458,11 +458,60 @@ static void test_pipe(void)
 	snprintf(path, sizeof(path), "%s/pipe", folder);
 	CU_ASSERT_FATAL(!mkfifo(path, 0600));
 	alarm(20);
-	CU_ASSERT_EQUAL(conf_read(&conf, path, true, error), -EINVAL);
+	CU_ASSERT_EQUAL(conf_read(&conf, path, true, NULL, error), -EINVAL);
 	alarm(0);
 	CU_ASSERT_PTR_NOT_NULL(
 		strstr(error, ": it is a pipe, which cannot be read again (name a file)"));
 	CU_ASSERT(!unlink(path) && !rmdir(folder));
+}
+
+/* With a stream, each error is a line, and the valid options are set. */
+static void test_all_errors(void)
+{
+	static const struct {
+		const char *text, *errors;
+		int result, priority;
+	} rows[] = {
+		{"sm_priority = 3;\n", "", 0, 3},
+		{"lmc = 9;\nsm_priority = 4;\nrole = \"boss\";\nrouting_engine = \"ftree\";\n",
+		 "F:1: lmc: 9 is outside 0..7\n"
+		 "F:3: role: expected in quotes: normal | standby-only\n"
+		 "F:4: routing_engine: the option of OpenSM; weft has routing\n",
+		 -EINVAL, 4},
+		{"qos = true;\nlmc_espO = true;\n",
+		 "F:1: qos: an option of OpenSM, which weft does not have: weft does not configure "
+		 "QoS: all traffic uses SL 0, and no traffic has a share or a limit of its own\n"
+		 "F:2: lmc_espO: no such option; did you mean lmc_esp0?\n",
+		 -EINVAL, 0},
+		{"lmc = 9;\nsm_priority = ;\n",
+		 "F:2: syntax error, here or just before: the form is NAME = VALUE; with text in "
+		 "quotes\n",
+		 -EBADMSG, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *path = file_with(rows[i].text), *from;
+		char *text = NULL, *expected = NULL, error[CONF_ERROR_SIZE] = "";
+		size_t size, expected_size;
+		FILE *all = open_memstream(&text, &size);
+		FILE *wanted = open_memstream(&expected, &expected_size);
+		struct conf conf;
+
+		conf_defaults(&conf);
+		CU_ASSERT_EQUAL(conf_read(&conf, path, true, all, error), rows[i].result);
+		CU_ASSERT_STRING_EQUAL(error, "");
+		CU_ASSERT_EQUAL(conf.sm.priority, rows[i].priority);
+		fclose(all);
+		for (from = rows[i].errors; *from; from++) {
+			bool is_file = from[0] == 'F' && from[1] == ':';
+
+			fprintf(wanted, is_file ? "%s" : "%.1s", is_file ? path : from);
+		}
+		fclose(wanted);
+		CU_ASSERT_STRING_EQUAL(text, expected);
+		free(text);
+		free(expected);
+	}
 }
 
 /* Files that are not text files. */
@@ -473,19 +522,19 @@ static void test_files(void)
 	struct conf conf;
 
 	conf_defaults(&conf);
-	CU_ASSERT_EQUAL(conf_read(&conf, "/nonexistent/weftd.conf", false, error), 0);
-	CU_ASSERT_EQUAL(conf_read(&conf, "/nonexistent/weftd.conf", true, error), -ENOENT);
+	CU_ASSERT_EQUAL(conf_read(&conf, "/nonexistent/weftd.conf", false, NULL, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&conf, "/nonexistent/weftd.conf", true, NULL, error), -ENOENT);
 	CU_ASSERT_STRING_EQUAL(error, "/nonexistent/weftd.conf: No such file or directory");
-	CU_ASSERT_EQUAL(conf_read(&conf, "/", false, error), -EISDIR);
+	CU_ASSERT_EQUAL(conf_read(&conf, "/", false, NULL, error), -EISDIR);
 	CU_ASSERT_STRING_EQUAL(error, "/: Is a directory");
-	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes("lmc=1\n\0lmc=9", 12), true, error),
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes("lmc=1\n\0lmc=9", 12), true, NULL, error),
 			-EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error, "it has a zero byte"));
 	memset(large, ' ', sizeof(large));
-	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, sizeof(large)), true, error),
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, sizeof(large)), true, NULL, error),
 			-EFBIG);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error, ": it is larger than the limit of 256 KiB"));
-	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, 256 * 1024), true, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with_bytes(large, 256 * 1024), true, NULL, error), 0);
 }
 
 static const struct {
@@ -589,12 +638,12 @@ static void test_print(void)
 	CU_ASSERT_EQUAL(conf_read(&conf,
 				  file_with("ca=\"q\\\"\\\\\"; port_guid=0xfedcba9876543210;\n"
 					    "routing=[\"other\"]; role=\"standby-only\"; lmc=7;"),
-				  true, error),
+				  true, NULL, error),
 			0);
 	print_options(&conf, out);
 	fclose(out);
 	conf_defaults(&again);
-	CU_ASSERT_EQUAL(conf_read(&again, file_with(text), true, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&again, file_with(text), true, NULL, error), 0);
 	CU_ASSERT_STRING_EQUAL(error, "");
 	before = state_of(&conf);
 	after = state_of(&again);
@@ -653,7 +702,7 @@ static void test_example_is_the_defaults(void)
 		rows++;
 	conf_defaults(&conf);
 	defaults = state_of(&conf);
-	CU_ASSERT_EQUAL(conf_read(&conf, "etc/weftd.conf", true, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&conf, "etc/weftd.conf", true, NULL, error), 0);
 	for (char *line = text; line; line = strchr(line + 1, '\n')) {
 		if (line[0] == '\n' && line[1] == '#' && line[2] != ' ' && line[2] != '\n') {
 			line[1] = ' ';
@@ -662,7 +711,7 @@ static void test_example_is_the_defaults(void)
 	}
 	CU_ASSERT_EQUAL(uncommented, rows);
 	memset(&conf, 0, sizeof(conf));
-	CU_ASSERT_EQUAL(conf_read(&conf, file_with(text), true, error), 0);
+	CU_ASSERT_EQUAL(conf_read(&conf, file_with(text), true, NULL, error), 0);
 	CU_ASSERT_STRING_EQUAL(error, "");
 	state = state_of(&conf);
 	CU_ASSERT_STRING_EQUAL(state, defaults);
@@ -863,6 +912,7 @@ int main(void)
 		{"babble_policy quarantine", test_quarantine},
 		{"former names", test_renamed},
 		{"bad files", test_bad},
+		{"all errors of a file", test_all_errors},
 		{"no files", test_files},
 		{"a pipe", test_pipe},
 		{"-o", test_set},

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ static void test_nothing(void)
 	struct route_files files = {.roots = ""};
 	char error[CONF_ERROR_SIZE];
 
-	CU_ASSERT_EQUAL(route_files_read(&files, &options, error), 0);
+	CU_ASSERT_EQUAL(route_files_read(&files, &options, NULL, error), 0);
 	CU_ASSERT_PTR_NULL(options);
 }
 
@@ -49,7 +50,7 @@ static void test_all(void)
 	write_file("0xa1 5\n0xa2 6 # comment\n");
 	name_file(files.ports);
 	name_file(files.ignored);
-	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, error), 0);
+	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, NULL, error), 0);
 	CU_ASSERT_EQUAL(options->ports.count, 2);
 	CU_ASSERT_EQUAL(options->ports.note[1].guid, 0xa2);
 	CU_ASSERT_EQUAL(options->ignored.note[1].number[0], 6);
@@ -59,7 +60,7 @@ static void test_all(void)
 	files = (struct route_files){.roots = ""};
 	write_file("0xa1 0xb1\n* *\n");
 	name_file(files.prefixes);
-	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, error), 0);
+	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, NULL, error), 0);
 	CU_ASSERT_EQUAL(options->prefixes.count, 2);
 	CU_ASSERT_EQUAL(options->prefixes.route[0].router, 0xb1);
 	CU_ASSERT_TRUE(options->prefixes.route[1].any_prefix);
@@ -71,7 +72,7 @@ static void test_all(void)
 	name_file(files.compute);
 	name_file(files.io);
 	name_file(files.order);
-	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, error), 0);
+	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, NULL, error), 0);
 	CU_ASSERT_EQUAL(options->roots.count, 2);
 	CU_ASSERT_EQUAL(options->compute.guid[0], 0xb1);
 	CU_ASSERT_EQUAL(options->io.guid[1], 0xb2);
@@ -81,7 +82,7 @@ static void test_all(void)
 	files = (struct route_files){.roots = ""};
 	write_file("Switch 0xc1\n0x0001 : 004\n");
 	name_file(files.tables);
-	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, error), 0);
+	CU_ASSERT_EQUAL_FATAL(route_files_read(&files, &options, NULL, error), 0);
 	CU_ASSERT_EQUAL(options->num_tables, 1);
 	CU_ASSERT_EQUAL(options->tables[0].port[1], 4);
 	route_options_unref(options);
@@ -95,17 +96,17 @@ static void test_bad(void)
 	char error[CONF_ERROR_SIZE], expected[CONF_ERROR_SIZE];
 
 	snprintf(files.roots, sizeof(files.roots), "/nonexistent/roots");
-	CU_ASSERT_EQUAL(route_files_read(&files, &options, error), -ENOENT);
+	CU_ASSERT_EQUAL(route_files_read(&files, &options, NULL, error), -ENOENT);
 	CU_ASSERT_STRING_EQUAL(error,
 			       "root_guid_file: /nonexistent/roots: No such file or directory");
 	snprintf(files.roots, sizeof(files.roots), "/");
-	CU_ASSERT_EQUAL(route_files_read(&files, &options, error), -EISDIR);
+	CU_ASSERT_EQUAL(route_files_read(&files, &options, NULL, error), -EISDIR);
 	CU_ASSERT_STRING_EQUAL(error, "root_guid_file: /: Is a directory");
 
 	files = (struct route_files){.roots = ""};
 	name_file(files.weights);
 	write_file("0xa1 1 2\n0xa1 1\n");
-	CU_ASSERT_EQUAL(route_files_read(&files, &options, error), -EINVAL);
+	CU_ASSERT_EQUAL(route_files_read(&files, &options, NULL, error), -EINVAL);
 	snprintf(expected, sizeof(expected),
 		 "%s:2: a switch's GUID, a port and a weight (1 to 254) expected, not \"0xa1 1\"",
 		 path);
@@ -223,12 +224,33 @@ static void test_absent(void)
 	snapshot_unref(snapshot);
 }
 
+/* With a stream, the error of each file is a line. */
+static void test_all_bad(void)
+{
+	struct route_options *options = NULL;
+	struct route_files files = {.roots = "/", .compute = "", .io = "/nonexistent"};
+	char error[CONF_ERROR_SIZE] = "", *text = NULL;
+	size_t size;
+	FILE *all = open_memstream(&text, &size);
+
+	name_file(files.order);
+	write_file("0x1\n");
+	CU_ASSERT_EQUAL(route_files_read(&files, &options, all, error), -EISDIR);
+	fclose(all);
+	CU_ASSERT_STRING_EQUAL(text, "root_guid_file: /: Is a directory\n"
+				     "io_guid_file: /nonexistent: No such file or directory\n");
+	CU_ASSERT_STRING_EQUAL(error, "");
+	CU_ASSERT_PTR_NULL(options);
+	free(text);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"no files", test_nothing},
 		{"all files", test_all},
 		{"bad files", test_bad},
+		{"all bad files", test_all_bad},
 		{"hop weights, order of ports", test_weights_and_order},
 		{"ports that are ignored", test_ignored},
 		{"GUIDs that are not there", test_absent},

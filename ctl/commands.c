@@ -500,10 +500,10 @@ const struct ctl_command ctl_commands[] = {
 	 .text = true,
 	 .print = print_text,
 	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
-	 .details = "The text has at most 1,000,000 bytes and does not change with `--json`. If "
-		    "there is no room for all ports with errors, those whose counters rise come "
-		    "first, and `weft_ports_omitted` has the number of omitted ports. "
-		    "`weft-metrics.timer` writes the text to a file for node_exporter."},
+	 .details = "Each port of a switch has SymbolErrorCounter, LinkErrorRecoveryCounter, "
+		    "LinkDownedCounter and PortRcvErrors from the first read on. Other error "
+		    "counters are printed if they are not 0. The text does not change with "
+		    "`--json`. `weft-metrics.timer` writes the text to a file for node_exporter."},
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,
 	 .summary = "Read the counters of all ports now and wait for the end.",

@@ -844,6 +844,24 @@ static json_t *session_json(const struct session *session)
 	return json;
 }
 
+struct lead_figures lead_figures(const struct lead *lead)
+{
+	struct lead_figures figures = {0};
+	uint64_t last = lead->journal.last;
+
+	list_for_each (link, &lead->sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->state == SESSION_GREETING)
+			continue;
+		figures.standbys++;
+		figures.in_sync += session->in_sync;
+		if (last > session->acked && last - session->acked > figures.behind)
+			figures.behind = last - session->acked;
+	}
+	return figures;
+}
+
 json_t *lead_status(const struct replica *replica)
 {
 	const struct lead *lead = &replica->lead;

@@ -171,6 +171,12 @@ void lead_touch_tables(struct replica *replica);
 bool lead_in_sync(const struct replica *replica, guid_t guid);
 /* Only multicast tables may have changed: sends them with a longer delay. */
 void lead_touch_mft(struct replica *replica);
+/* Standbys with a proven key, those in sync, and the changes that the last of them lacks. */
+struct lead_figures {
+	unsigned standbys, in_sync;
+	uint64_t behind;
+};
+struct lead_figures lead_figures(const struct lead *lead);
 /* The standbys for ha status; a new reference. */
 json_t *lead_status(const struct replica *replica);
 

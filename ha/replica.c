@@ -120,7 +120,7 @@ void tables_clear(struct map *tables)
 	map_init(tables);
 }
 
-json_t *replica_refusals(const struct replica *replica)
+static json_t *replica_refusals(const struct replica *replica)
 {
 	const struct replica_refusals *refusals = &replica->refusals;
 
@@ -140,6 +140,18 @@ json_t *replica_status(const struct replica *replica)
 	json_object_update_new(status, lead_status(replica));
 	json_object_update_new(status, follow_status(replica));
 	return status;
+}
+
+json_t *replica_summary(const struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+	struct lead_figures lead = lead_figures(&replica->lead);
+	uint64_t own = follow->number > follow->acked ? follow->number - follow->acked : 0;
+
+	return json_pack("{s:o,s:i,s:i,s:I,s:b}", "refused", replica_refusals(replica), "standbys",
+			 (int)lead.standbys, "in_sync", (int)lead.in_sync, "behind",
+			 (json_int_t)(lead.behind > own ? lead.behind : own), "follows",
+			 follow->stream && follow->greeted && !follow->document);
 }
 
 static void command_ha_status(void *ctx, struct control_request *request, const json_t *args)

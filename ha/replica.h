@@ -87,7 +87,7 @@ void replica_touch_mft(struct replica *replica);
 void replica_register_commands(struct replica *replica, struct control *control);
 /* For ha status; a new reference. */
 json_t *replica_status(const struct replica *replica);
-/* The number of refused peers since the start, by reason; a new reference. */
-json_t *replica_refusals(const struct replica *replica);
+/* For status: refused peers since the start, standbys, and changes behind; a new reference. */
+json_t *replica_summary(const struct replica *replica);
 
 #endif

@@ -99,6 +99,10 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 
 /* perf errors */
 
+static const char never_read[] =
+	"The counters were never read: weftctl perf sweep reads them now, and the "
+	"option perf_interval regularly.";
+
 struct errors {
 	struct pm *pm;
 	struct control_request *request;
@@ -194,6 +198,8 @@ static void command_errors(void *ctx, struct control_request *request, const jso
 		control_fail(request, "%s", not_master);
 		return;
 	}
+	if (!pm->last.number)
+		control_part(request, json_pack("{s:{s:s}}", "note", "text", never_read));
 	errors = mem_zalloc(sizeof(*errors));
 	errors->pm = pm;
 	errors->request = request;

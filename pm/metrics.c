@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * perf metrics: figures in Prometheus' text format, in pieces. The caller's figures of other
- * modules come first; then those of the performance manager, and each error counter of each port
- * with errors. The answer has at most 1,000,000 bytes. If that does not suffice, ports whose
- * counters rose at the last read come first, and a figure has the number of omitted ports. Loop
- * thread only.
+ * modules come first; then those of the performance manager; then the error counters of ports.
+ * Counters of links are there for each port of a switch from the first read, because increase()
+ * needs a value from before an error. Other counters are there if they are not 0.
+ * Loop thread only.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -15,15 +15,19 @@
 #include "lib/mem.h"
 #include "pm/survey.h"
 
-enum { METRICS_MAX_BYTES = 1000000, RESERVE_BYTES = 2000, PORTS_A_PART = 16 };
+enum { PORTS_A_PART = 64 };
+
+/* Counters of links, which each port of a switch has. */
+static const uint32_t always =
+	1u << ERROR_SYMBOL | 1u << ERROR_LINK_RECOVERY | 1u << ERROR_LINK_DOWNED | 1u << ERROR_RCV;
 
 struct metrics {
 	struct pm *pm;
 	struct control_request *request;
 	struct pm_survey *survey;
-	char *head; /* NULL: written */
-	size_t told, bytes, left_out;
-	bool own_told, end_told;
+	char *head;  /* NULL: written */
+	size_t told; /* ports */
+	bool own_told;
 };
 
 struct text { /* a growing stream */
@@ -39,18 +43,31 @@ static void text_begin(struct text *text)
 		abort(); /* out of memory */
 }
 
-static void text_end(struct metrics *metrics, struct text *text, struct buffer *part)
+static void text_end(struct text *text, struct buffer *part)
 {
 	fclose(text->file);
-	metrics->bytes += text->size;
 	row_string(part, "text", text->bytes);
 	free(text->bytes);
 }
 
 static void one(FILE *file, const char *name, const char *type, const char *help, double value)
 {
-	fprintf(file, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name, help, name, type, name,
+	fprintf(file, "# HELP %s %s\n# TYPE %s %s\n%s %.15g\n", name, help, name, type, name,
 		value);
+}
+
+static size_t num_ports(const struct pm_survey *survey)
+{
+	return survey->num_rose + survey->num_rest + survey->num_clean;
+}
+
+/* In the order of their importance. */
+static const struct pm_key *port_at(const struct pm_survey *survey, size_t at)
+{
+	if (at < survey->num_rose)
+		return &survey->rose[at];
+	at -= survey->num_rose;
+	return at < survey->num_rest ? &survey->rest[at] : &survey->clean[at - survey->num_rest];
 }
 
 /* The performance manager's own figures. */
@@ -94,12 +111,12 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 	text_begin(&text);
 	for (size_t i = 0; i < shown; i++)
 		one(text.file, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
-	if (metrics->survey->view && metrics->survey->num_rose + metrics->survey->num_rest)
+	if (metrics->survey->view && num_ports(metrics->survey))
 		fputs("# HELP weft_port_errors_total Error counters of ports, by the "
 		      "specification's names; PortXmitWait in ticks.\n"
 		      "# TYPE weft_port_errors_total counter\n",
 		      text.file);
-	text_end(metrics, &text, part);
+	text_end(&text, part);
 }
 
 /* Escapes characters that would end a label's value. */
@@ -119,7 +136,10 @@ static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
 		     const struct pm_port *port)
 {
 	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
-		if ((bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT) || !pm_total(port, bit))
+		bool shown = agent->is_switch && port->read_us && always & 1u << bit;
+
+		if ((bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT) ||
+		    (!pm_total(port, bit) && !shown))
 			continue;
 		fprintf(file,
 			"weft_port_errors_total{guid=\"0x%016" PRIx64 "\",port=\"%u\",node=\"",
@@ -130,50 +150,26 @@ static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
 	}
 }
 
-/* Writes some ports; false: there are no more, or no room. */
+/* Writes some ports; false: there are no more. */
 static bool ports_part(struct metrics *metrics, struct buffer *part)
 {
 	const struct pm_survey *survey = metrics->survey;
-	size_t all = survey->num_rose + survey->num_rest, from = metrics->told;
+	size_t all = survey->view ? num_ports(survey) : 0;
 	struct text text;
 
-	if (metrics->told == all || !survey->view)
+	if (metrics->told == all)
 		return false;
 	text_begin(&text);
-	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++, metrics->told++) {
-		const struct pm_key *key =
-			metrics->told < survey->num_rose
-				? &survey->rose[metrics->told]
-				: &survey->rest[metrics->told - survey->num_rose];
+	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++) {
+		const struct pm_key *key = port_at(survey, metrics->told++);
 		struct pm_agent *agent;
 		const struct pm_port *port = pm_find_port(metrics->pm, key, &agent);
 
 		if (port)
 			put_port(text.file, agent, key->num, port);
 	}
-	fflush(text.file);
-	if (metrics->bytes + text.size + RESERVE_BYTES <= METRICS_MAX_BYTES) {
-		text_end(metrics, &text, part);
-		return true;
-	}
-	/* Whole parts only, so that a port has all of its counters, or none. */
-	metrics->left_out = all - from;
-	metrics->told = all;
-	fclose(text.file);
-	free(text.bytes);
-	return false;
-}
-
-static void end_part(struct metrics *metrics, struct buffer *part)
-{
-	struct text text;
-
-	text_begin(&text);
-	one(text.file, "weft_ports_omitted", "gauge",
-	    "Ports with errors that do not fit into this text.", (double)metrics->left_out);
-	one(text.file, "weft_ports_left_out", "gauge",
-	    "Former name of weft_ports_omitted, for one release.", (double)metrics->left_out);
-	text_end(metrics, &text, part);
+	text_end(&text, part);
+	return true;
 }
 
 static enum stream_step metrics_next(void *source, struct buffer *part)
@@ -182,17 +178,13 @@ static enum stream_step metrics_next(void *source, struct buffer *part)
 
 	if (metrics->head) {
 		row_string(part, "text", metrics->head);
-		metrics->bytes += strlen(metrics->head);
 		free(metrics->head);
 		metrics->head = NULL;
 	} else if (!metrics->own_told) {
 		metrics->own_told = true;
 		own_part(metrics, part);
 	} else if (!ports_part(metrics, part)) {
-		if (metrics->end_told)
-			return STREAM_END;
-		metrics->end_told = true;
-		end_part(metrics, part);
+		return STREAM_END;
 	}
 	return STREAM_PART;
 }

@@ -76,7 +76,7 @@ static unsigned ports_stage(void *arg, size_t *at)
 	unsigned units = 0;
 
 	if (*at == 0) {
-		survey->num_rose = survey->num_rest = 0;
+		survey->num_rose = survey->num_rest = survey->num_clean = 0;
 		survey->merges = agents->merges;
 	}
 	for (; *at < agents->count && units < PIECE; ++*at) {
@@ -85,6 +85,8 @@ static unsigned ports_stage(void *arg, size_t *at)
 		for (unsigned num = agent->first; num <= agent->last; num++) {
 			const struct pm_port *port = pm_agent_port(agent, (uint8_t)num);
 
+			if (!port->has_errors && agent->is_switch && port->read_us)
+				survey_add_port(&survey->clean, &survey->num_clean, agent, num);
 			if (!port->has_errors)
 				continue;
 			if (port->rose & ~(UINT32_C(1) << SELECT_XMIT_WAIT))
@@ -141,6 +143,7 @@ void pm_survey_free(struct pm_survey *survey)
 	free(survey->links);
 	free(survey->rose);
 	free(survey->rest);
+	free(survey->clean);
 	free(survey);
 }
 

@@ -122,6 +122,15 @@ void mlids_free(struct mlids *mlids)
 	free(mlids);
 }
 
+unsigned mlids_used(const struct mlids *mlids)
+{
+	unsigned free = 0;
+
+	for (unsigned word = 0; word < WORDS; word++)
+		free += (unsigned)__builtin_popcountll(mlids->free[word]);
+	return MLIDS - free;
+}
+
 /* Whether more than keep MLIDs up to max are free. */
 static bool has_more_than(const struct mlids *mlids, unsigned keep, lid_t max)
 {

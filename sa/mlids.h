@@ -26,6 +26,9 @@ void mlids_set_pool(struct mlids *mlids, unsigned pool); /* for new groups */
 /* Counts a group that was added (more) or removed. */
 void mlids_count(struct mlids *mlids, const struct group_entry *group, bool more);
 
+/* The number of MLIDs in use. */
+unsigned mlids_used(const struct mlids *mlids);
+
 /* Chooses the MLID for a new group, not above max: wanted if it is free, or the shared one, or
  * the lowest free one. LID_NONE if it shares none and at most keep MLIDs are free. The MLID is
  * in use when the group is in the registry. */

@@ -27,6 +27,7 @@
 #include "sa/groups.h"
 #include "sa/late.h"
 #include "sa/lease.h"
+#include "sa/mlids.h"
 #include "sa/report.h"
 #include "sa/request.h"
 
@@ -702,6 +703,11 @@ size_t sa_waiting(const struct sa *sa)
 size_t sa_pending(const struct sa *sa)
 {
 	return admission_count(sa->admission, ADMISSION_STORE);
+}
+
+unsigned sa_mlids(const struct sa *sa)
+{
+	return mlids_used(counts_mlids(sa->counts));
 }
 
 size_t sa_counts(const struct sa *sa, const struct sa_count **rows)

@@ -103,6 +103,7 @@ size_t sa_reports(const struct sa *sa);
 size_t sa_waiting(
 	const struct sa *sa); /* requests at admission, and requests whose answer is being made */
 size_t sa_pending(const struct sa *sa); /* changes that are not durable yet */
+unsigned sa_mlids(const struct sa *sa); /* MLIDs of groups */
 /* The requests for each record and method; rows are borrowed until the next request. */
 size_t sa_counts(const struct sa *sa, const struct sa_count **rows);
 

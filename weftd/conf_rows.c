@@ -408,7 +408,7 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("smp_attempts", sm.smp_attempts, 1, 16, "8"), .unit = "attempts",
 	 .summary = "Number of times that weftd sends an SMP before the target counts as not "
 		    "answering."},
-	{NUMBER("perf_interval", pm.interval_s, 0, 86400, "0"), .unit = "s",
+	{NUMBER("perf_interval", pm.interval_s, 0, 86400, "60"), .unit = "s",
 	 .section = "Performance manager",
 	 .summary = "Time between two reads of the counters of all ports, while this manager is "
 		    "master.",
@@ -416,12 +416,12 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("perf_window", pm.window, 1, 2000, "500"), .unit = "requests",
 	 .summary = "Largest number of counter requests under way in the whole fabric.",
 	 .details = "Each port has at most one request under way."},
-	{BOOL("perf_reset", pm.reset, "true"),
+	{BOOL("perf_reset", pm.reset, "false"),
 	 .summary =
 		 "Whether weftd resets a counter of 32 bits or fewer that is more than half full.",
-	 .details = "Such counters stop at their largest value. The totals in weft continue. weftd "
-		    "never resets 64-bit counters. Set it to `false` if another program resets or "
-		    "needs the counters."},
+	 .details = "Such counters stop at their largest value. The totals in weft continue after "
+		    "a reset. weftd never resets 64-bit counters. Do not set it to `true` if "
+		    "another program needs the counters."},
 	{NUMBER("perf_symbol_errors", pm.threshold[ERROR_SYMBOL], 0, 65535, "10"),
 	 .summary = "Threshold of SymbolErrorCounter (bit errors of the link): weftd logs a port "
 		    "if the counter rises by this number or more between two reads.",

@@ -26,6 +26,7 @@ struct manager {
 	struct control_groups lists;
 	struct capture capture;
 	const struct settings *settings; /* further settings that status shows; or NULL */
+	uint64_t started_s;		 /* wall clock */
 };
 
 static bool view_is_coming(const void *ctx)
@@ -76,6 +77,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 {
 	struct manager *manager = mem_zalloc(sizeof(*manager));
 
+	manager->started_s = loop_wall_s(loop);
 	manager->txns = txn_table_new(loop, transport);
 	manager->registry = registry_new();
 	manager->store = store;
@@ -258,6 +260,10 @@ static json_t *manager_status(const struct manager *manager)
 			  "no_mlid", (json_int_t)stats->over_limit[SA_LIMIT_MLIDS], "pending",
 			  (json_int_t)sa_pending(manager->sa), "aliases_refused",
 			  (json_int_t)stats->aliases_refused));
+	json_object_set_new(json_object_get(status, "sa"), "mlids",
+			    json_integer(sa_mlids(manager->sa)));
+	json_object_set_new(status, "version", json_string(WEFT_VERSION));
+	json_object_set_new(status, "started_s", json_integer((json_int_t)manager->started_s));
 	json_object_set_new(status, "reports", reports_status(manager));
 	if (manager->settings)
 		settings_status(manager->settings, json_object_get(status, "settings"));

@@ -74,6 +74,20 @@ static const struct metric metrics[] = {
 	COUNTER("mads_unmatched", "mads.unmatched", "Late, repeated or unexpected answers."),
 	FABRIC("duplicate_guids", "anomalies.duplicate_guids", "GUIDs that two devices have."),
 	COUNTER("lid_conflicts", "anomalies.lid_conflicts", "LIDs that two ports had."),
+	FABRIC("lids", "store.records.lid",
+	       "Ports that have or had a LID, which is kept for them."),
+	FABRIC("mlids", "sa.mlids", "MLIDs of multicast groups."),
+	FABRIC("multicast_groups", "store.records.group", "Multicast groups."),
+	FABRIC("partitions_in_file", "partitions.in_file", "Partitions of the partition file."),
+	FABRIC("partitions_at_run_time", "partitions.at_run_time",
+	       "Partitions that commands created."),
+	FABRIC("partition_run_time_members", "partitions.run_time_members",
+	       "Members that commands added to partitions."),
+	GAUGE("store_bytes", "store.bytes", "Size of the store's main file."),
+	COUNTER("store_commits", "store.commits", "Transactions of the store."),
+	GAUGE("store_committed_timestamp_seconds", "store.committed_s",
+	      "When the store last wrote its files."),
+	GAUGE("store_waiting", "store.waiting", "Changes that wait for the store."),
 	GAUGE("store_degraded", "anomalies.store_degraded",
 	      "1: the store cannot be written, and registrations are in memory only."),
 	GAUGE("partitions_frozen", "anomalies.partitions_frozen",
@@ -99,6 +113,12 @@ static const struct metric metrics[] = {
 	GAUGE("sa_subscriptions", "reports.subscriptions", "Subscriptions to events."),
 	COUNTER("sa_reports_sent", "reports.sent", "Reports sent to subscribers."),
 	COUNTER("sa_reports_failed", "reports.failed", "Reports without an answer."),
+	GAUGE("start_timestamp_seconds", "started_s", "When weftd started."),
+	GAUGE("ha_standbys", "ha.standbys", "Connected standbys of this manager."),
+	GAUGE("ha_standbys_in_sync", "ha.in_sync", "Standbys that have all registrations."),
+	GAUGE("ha_changes_behind", "ha.behind",
+	      "Changes that the last standby, or this standby itself, does not have yet."),
+	GAUGE("ha_follows", "ha.follows", "1: this manager follows a master."),
 	COUNTER("ha_refused_connections", "ha.refused.connections",
 		"Connections to ha_listen without a valid key or a place for their handshake."),
 	COUNTER("ha_refused_standbys", "ha.refused.standbys",
@@ -133,7 +153,7 @@ static void put_metric(FILE *file, const struct metric *metric, const json_t *va
 	if (!json_is_number(value) && !json_is_boolean(value))
 		return;
 	put_head(file, metric->name, metric->type, metric->help);
-	fprintf(file, "%s %.17g\n", metric->name, metric->unit ? number * metric->unit : number);
+	fprintf(file, "%s %.15g\n", metric->name, metric->unit ? number * metric->unit : number);
 }
 
 /* The role, as Prometheus represents states: 1 for the present state, 0 for the others. */
@@ -146,6 +166,16 @@ static void put_role(FILE *file, const json_t *status)
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
 		fprintf(file, "weft_sm_role{role=\"%s\"} %d\n", roles[i],
 			role && !strcmp(role, roles[i]));
+}
+
+static void put_build(FILE *file, const json_t *status)
+{
+	const char *version = json_string_value(json_object_get(status, "version"));
+
+	if (!version)
+		return;
+	put_head(file, "weft_build_info", "gauge", "1 for the version of weftd.");
+	fprintf(file, "weft_build_info{version=\"%s\"} 1\n", version);
 }
 
 static void put_engine(FILE *file, const json_t *status)
@@ -184,6 +214,7 @@ char *metrics_text(const json_t *status)
 
 	if (!file)
 		abort(); /* out of memory */
+	put_build(file, status);
 	put_role(file, status);
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
 		if (is_master || !metrics[i].fabric)

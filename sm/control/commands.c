@@ -209,8 +209,7 @@ json_t *sm_status(const struct sm *sm)
 			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
 	json_object_set_new(status, "turns", status_turns(sm->loop));
 	if (sm->replica)
-		json_object_set_new(status, "ha",
-				    json_pack("{s:o}", "refused", replica_refusals(sm->replica)));
+		json_object_set_new(status, "ha", replica_summary(sm->replica));
 	return status;
 }
 

@@ -361,6 +361,8 @@ static void configure(struct conf *conf, const char *options)
 	char error[CONF_ERROR_SIZE];
 
 	conf_defaults(conf);
+	/* MADs of the performance manager would change the course of each seed. */
+	conf->pm.interval_s = 0;
 	while ((option = strsep(&rest, " "))) {
 		if (*option && conf_set(conf, option, error)) {
 			fprintf(stderr, "sim: cannot use an option of the scenario: %s\n", error);

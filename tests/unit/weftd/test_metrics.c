@@ -13,7 +13,9 @@
 static const char status[] =
 	"{\"role\":\"%s\",\"priority\":7,"
 	"\"sweep\":{\"number\":3,\"duration_us\":1500000,\"started_s\":1700000000,\"smps\":40},"
-	"\"counts\":{\"switches\":4},\"routing\":{\"engine\":\"ftree\"},"
+	"\"counts\":{\"switches\":4},\"routing\":{\"engine\":\"ftree\"},\"version\":\"1.2\","
+	"\"ha\":{\"standbys\":2,\"in_sync\":1,\"behind\":30,\"follows\":false},"
+	"\"store\":{\"bytes\":3141592653,\"records\":{\"lid\":44}},"
 	"\"sa\":{\"received\":9,\"over_limit\":1,\"groups_over_limit\":2,\"no_mlid\":3,"
 	"\"requests\":[{\"record\":\"NodeRecord\",\"method\":\"Get\",\"requests\":5}]}}";
 
@@ -29,6 +31,13 @@ static const struct {
 	{"weft_sm_priority 7\n", false},
 	{"weft_switches 4\n", true},
 	{"weft_routing_engine{engine=\"ftree\"} 1\n", true},
+	{"weft_build_info{version=\"1.2\"} 1\n", false},
+	{"weft_ha_standbys 2\n", false},
+	{"weft_ha_standbys_in_sync 1\n", false},
+	{"weft_ha_changes_behind 30\n", false},
+	{"weft_ha_follows 0\n", false},
+	{"weft_store_bytes 3141592653\n", false},
+	{"weft_lids 44\n", true},
 	{"weft_sa_received_total 9\n", false},
 	{"weft_sa_over_limit_total 1\n", false},
 	{"weft_sa_groups_over_limit_total 2\n", false},

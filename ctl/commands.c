@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ctl/handlers.h"
+#include "ctl/when.h"
 #include "formats/partitions.h"
 #include "lib/log.h"
 
@@ -512,7 +513,12 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "events",
 	 .section = "Events, log and capture",
 	 .arguments = {FLAG("follow"),
-		       OPTION("since", "N", .most = EVENT_MOST, .what = "the number of an event")},
+		       OPTION("since", "N|TIME", .form = when_since,
+			      .what = "the number of an event, or a time: \"2026-11-27 10:30\", "
+				      "\"10:30\", \"today\", \"2h\""),
+		       OPTION("kind", "KIND[,KIND...]"), OPTION("node", "NODE"),
+		       OPTION("lines", "N", .least = 1, .most = 1000000,
+			      .what = "a number from 1 to 1000000")},
 	 .list = "events",
 	 .each = print_event,
 	 .summary = "List events: links, nodes, ports, roles, partitions and others.",
@@ -522,8 +528,13 @@ const struct ctl_command ctl_commands[] = {
 		 "`trap`, `partition`, `multicast`, `routing`, `setting`, `store`, `keys`, "
 		 "`alias`, `command`, and `other` for other lines that have a MESSAGE_ID in the "
 		 "journal.\n`--follow` shows new events until it is interrupted. A client that "
-		 "does not read for a minute is dropped. `--since` shows the events after the "
-		 "event with this number, so that a client can continue where it stopped.\nweftd "
+		 "does not read for a minute is dropped.\n`--since N` shows the events after the "
+		 "event with this number, so that a client can continue where it stopped. `--since "
+		 "TIME` shows the events from that time on: a date and a time, a time of today, "
+		 "`today`, `yesterday`, or a duration before now, such as `30m`, `2h` or `3d`. "
+		 "`--kind` selects kinds, and `--node` a node by its name, its GUID or a port "
+		 "GUID, also if it is no longer in the fabric. `-n N` (`--lines`) shows the last N "
+		 "of the selected events.\nweftd "
 		 "keeps the last 10,000 events of each kind in memory. If events are missing, the "
 		 "list has a line of kind `gap` with the first and the last number. No number is "
 		 "used twice. If a restart loses events, the list has a gap there. After weftd was "

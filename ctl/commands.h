@@ -20,8 +20,10 @@ struct ctl_argument {
 	const char *const *choices;	 /* NULL terminated; NULL: any value */
 	const char *former, *now;	 /* a choice of an earlier version, and its present name */
 	bool (*good)(const char *value); /* NULL: any value */
-	long long least, most;		 /* of a number; most 0: any value */
-	const char *what;		 /* the valid values: "a number from 0 to 15" */
+	/* Returns the text for the request, for free(); NULL: the value is not valid. */
+	char *(*form)(const char *value);
+	long long least, most; /* of a number; most 0: any value */
+	const char *what;      /* the valid values: "a number from 0 to 15" */
 	/* Writes the value that the user probably meant; false if none is similar. */
 	bool (*meant)(const char *value, char *text, size_t size);
 	bool optional; /* skipped if there are not enough words for it and the arguments after it */

@@ -110,6 +110,7 @@ static int ctl_print_help(int count, char *const *words)
 	     "  -o, --output COLUMN[,COLUMN...]\n"
 	     "                Print only these columns of a list, in this order.\n"
 	     "  --noheadings  Print a list without its line of headings.\n"
+	     "  -n, --lines N For events: print only the last N.\n"
 	     "  --version     Print the version and exit.\n"
 	     "  --help        Print this and exit; after a command, its description.\n"
 	     "\n"
@@ -157,7 +158,7 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 	int option, place;
 
 	list_options(options);
-	while ((option = getopt_long(argc, argv, "-:hs:o:", options, &place)) != -1) {
+	while ((option = getopt_long(argc, argv, "-:hs:o:n:", options, &place)) != -1) {
 		switch (option) {
 		case WORD:
 			words[(*count)++] = optarg;
@@ -167,6 +168,10 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			break;
 		case OPT_JSON:
 			invocation->json = true;
+			break;
+		case 'n':
+			words[(*count)++] = "--lines";
+			words[(*count)++] = optarg;
 			break;
 		case 'o':
 			invocation->output = optarg;

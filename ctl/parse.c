@@ -224,6 +224,15 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 	if (!is_choice(argument, value))
 		return refuse(error, "\"%.40s\" is not %s: weftctl %s", value, argument->label,
 			      usage);
+	if (argument->form) {
+		char *text = argument->form(value);
+
+		if (!text)
+			return refuse(error, "\"%.40s\" is not %s", value, argument->what);
+		json_object_set_new(request, argument->member, json_string(text));
+		free(text);
+		return 0;
+	}
 	if (!is_good(argument, value)) {
 		bool meant = argument->meant && argument->meant(value, near, sizeof(near));
 

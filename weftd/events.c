@@ -21,7 +21,7 @@
 #include "weftd/event_numbers.h"
 #include "weftd/event_ring.h"
 
-enum { ROWS_A_PART = 16, TEXT_SIZE = 256 };
+enum { ROWS_A_PART = 16, NOTES_A_PART = 1000, TEXT_SIZE = 256, KINDS_SIZE = 128 };
 
 struct events {
 	struct loop *loop;
@@ -39,6 +39,18 @@ struct reading { /* the stream of one client */
 	struct control_request *request;
 	uint64_t next; /* the number to send next */
 	bool follows, rests;
+	bool numbered; /* a number is given with since */
+	bool gaps;     /* shows which events are missing */
+	/* The events to show. Others are passed over. */
+	uint64_t from_s;	/* not older: wall clock; 0: any */
+	char kinds[KINDS_SIZE]; /* ",link,node,"; empty: any */
+	char *node;		/* its name, its GUID or a port GUID; NULL: any */
+	char *quoted;		/* the same in quotes, as texts name the other end of a link */
+	guid_t guid;		/* of node, if it is one; 0: none */
+	/* Of these, the last ones only: counts them first, then passes over the others. */
+	uint64_t last; /* 0: all */
+	bool counting;
+	uint64_t first, count, skip;
 };
 
 static void events_note(struct events *events, struct event_note note)
@@ -54,6 +66,11 @@ static void events_note(struct events *events, struct event_note note)
 		reading->rests = false;
 	}
 }
+
+static const char *const all_kinds[] = {
+	"role",	     "standby", "sweep",   "link",  "node", "port",  "trap",	"partition",
+	"multicast", "routing", "setting", "store", "keys", "alias", "command", "other",
+};
 
 /* Lines of the log */
 
@@ -390,8 +407,26 @@ static void gap_row(uint64_t first, uint64_t last, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* Adds the next event or gap. Returns false if the client has all events. */
-static bool events_next_row(struct reading *reading, struct buffer *out)
+static bool is_shown(const struct reading *reading, const struct event_note *note)
+{
+	char kind[KINDS_SIZE];
+
+	if (note->time_s < reading->from_s)
+		return false;
+	snprintf(kind, sizeof(kind), ",%s,", note->kind);
+	if (*reading->kinds && !strstr(reading->kinds, kind))
+		return false;
+	if (!reading->node)
+		return true;
+	if (reading->guid)
+		return note->node_guid == reading->guid || note->port_guid == reading->guid;
+	return (note->node && !strcmp(note->node, reading->node)) ||
+	       strstr(note->text, reading->quoted);
+}
+
+/* Handles the next event or gap. Returns false if the client has all events. *rows: those that were
+ * added. */
+static bool events_next_row(struct reading *reading, struct buffer *out, unsigned *rows)
 {
 	const struct event_ring *ring = &reading->events->ring;
 	const struct event_note *note = event_ring_from(ring, reading->next);
@@ -399,32 +434,59 @@ static bool events_next_row(struct reading *reading, struct buffer *out)
 
 	if (next > ring->next) {
 		unknown_row(reading, out);
+		++*rows;
 		return true;
 	}
 	reading->next = there;
 	if (next < there) {
+		if (!reading->gaps)
+			return true;
 		gap_row(next, there - 1, out);
-	} else if (note) {
-		reading->next++;
-		note_row(note, out);
-	} else {
+		++*rows;
+		return true;
+	}
+	if (!note)
 		return false;
+	reading->next++;
+	if (!is_shown(reading, note))
+		return true;
+	if (reading->counting) {
+		reading->count++;
+	} else if (reading->skip) {
+		reading->skip--;
+	} else {
+		note_row(note, out);
+		++*rows;
 	}
 	return true;
+}
+
+/* Ends the count: the events of the second pass are those to show. */
+static void stop_counting(struct reading *reading)
+{
+	reading->counting = false;
+	reading->next = reading->first;
+	reading->skip = reading->count > reading->last ? reading->count - reading->last : 0;
 }
 
 static enum stream_step reading_next(void *source, struct buffer *part)
 {
 	struct reading *reading = source;
-	unsigned rows = 0;
+	unsigned rows = 0, notes = 0;
+	bool more = true;
 
 	row_begin(part, "events", '[');
-	while (rows < ROWS_A_PART && events_next_row(reading, part))
-		rows++;
+	while (more && rows < ROWS_A_PART && notes++ < NOTES_A_PART)
+		more = events_next_row(reading, part, &rows);
 	row_end(part, ']');
-	if (rows)
+	if (!more && reading->counting) {
+		stop_counting(reading);
 		return STREAM_PART;
-	reading->rests = reading->follows;
+	}
+	if (!more && !rows)
+		reading->rests = reading->follows;
+	if (more || rows)
+		return STREAM_PART;
 	return reading->follows ? STREAM_LATER : STREAM_END;
 }
 
@@ -433,44 +495,137 @@ static void reading_finish(void *source)
 	struct reading *reading = source;
 
 	list_del(&reading->link);
+	free(reading->node);
+	free(reading->quoted);
 	free(reading);
 }
 
 /* Accepts a JSON number, or text from a command line. */
-static bool read_since(const json_t *value, uint64_t *since)
+static bool read_number(const json_t *value, uint64_t *number)
 {
 	const char *text = json_string_value(value);
 	char *end;
 
 	if (json_is_integer(value) && json_integer_value(value) >= 0) {
-		*since = (uint64_t)json_integer_value(value);
+		*number = (uint64_t)json_integer_value(value);
 		return true;
 	}
 	if (!text || *text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	*since = strtoull(text, &end, 10);
-	return !*end && !errno && *since < INT64_MAX;
+	*number = strtoull(text, &end, 10);
+	return !*end && !errno && *number < INT64_MAX;
+}
+
+/* A number of an event, or "@SECONDS". */
+static bool read_since(struct reading *reading, const json_t *value)
+{
+	const char *text = json_string_value(value);
+	json_t *seconds;
+	uint64_t since;
+	bool good;
+
+	if (text && *text == '@') {
+		seconds = json_string(text + 1);
+		good = read_number(seconds, &reading->from_s);
+		json_decref(seconds);
+		return good;
+	}
+	good = read_number(value, &since);
+	if (good)
+		reading->next = since + 1;
+	reading->numbered = good;
+	return good;
+}
+
+static bool kind_exists(const char *kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(all_kinds); i++)
+		if (!strcmp(kind, all_kinds[i]))
+			return true;
+	return false;
+}
+
+static void refuse_kind(const char *kind, char error[TEXT_SIZE])
+{
+	size_t used = (size_t)snprintf(error, TEXT_SIZE,
+				       "no kind \"%.20s\" of events; the kinds are", kind);
+
+	for (size_t i = 0; i < ARRAY_SIZE(all_kinds); i++)
+		used += (size_t)snprintf(error + used, TEXT_SIZE - used, " %s", all_kinds[i]);
+}
+
+/* Kinds between commas. False: one does not exist, with an error. */
+static bool read_kinds(struct reading *reading, const char *text, char error[TEXT_SIZE])
+{
+	char *copy = mem_strdup(text), *rest = copy, *kind;
+	bool good = strlen(text) + sizeof(",,") <= KINDS_SIZE;
+
+	if (!good)
+		snprintf(error, TEXT_SIZE, "--kind: the list is too long");
+	while (good && (kind = strsep(&rest, ","))) {
+		good = kind_exists(kind);
+		if (!good)
+			refuse_kind(kind, error);
+	}
+	snprintf(reading->kinds, KINDS_SIZE, ",%.*s,", KINDS_SIZE - 3, text);
+	free(copy);
+	return good;
+}
+
+/* Reads the arguments. False: an argument is wrong, with an error. */
+static bool read_arguments(struct reading *reading, const json_t *args, char error[TEXT_SIZE])
+{
+	const json_t *since = json_object_get(args, "since"),
+		     *last = json_object_get(args, "lines");
+	const char *wanted = json_string_value(json_object_get(args, "kind"));
+	const char *node = json_string_value(json_object_get(args, "node"));
+
+	if (since && !read_since(reading, since)) {
+		snprintf(error, TEXT_SIZE,
+			 "--since: expected the number of an event, or @ and seconds since 1970; "
+			 "later events follow");
+		return false;
+	}
+	if (last && (!read_number(last, &reading->last) || !reading->last)) {
+		snprintf(error, TEXT_SIZE, "--lines: expected a number of events");
+		return false;
+	}
+	if (wanted && !read_kinds(reading, wanted, error))
+		return false;
+	if (node) {
+		reading->node = mem_strdup(node);
+		reading->quoted = mem_printf("\"%s\"", node);
+		guid_parse(node, &reading->guid);
+	}
+	return true;
 }
 
 static void command_events(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct events *events = ctx;
-	const json_t *value = json_object_get(args, "since");
 	bool follows = json_is_true(json_object_get(args, "follow"));
-	const struct event_note *first = follows ? NULL : event_ring_from(&events->ring, 0);
-	struct reading *reading;
-	uint64_t since = (first ? first->number : events->ring.next) - 1;
+	struct reading *reading = mem_zalloc(sizeof(*reading));
+	const struct event_note *first = event_ring_from(&events->ring, 0);
+	char error[TEXT_SIZE];
+	bool good;
 
-	if (value && !read_since(value, &since)) {
-		control_fail(request,
-			     "--since: expected the number of an event; later events follow");
+	/* A follower without other wishes gets new events only. */
+	*reading = (struct reading){.events = events, .request = request, .follows = follows};
+	reading->next = first ? first->number : events->ring.next;
+	list_init(&reading->link);
+	good = read_arguments(reading, args, error);
+	if (follows && !reading->from_s && !reading->last && !reading->numbered)
+		reading->next = events->ring.next;
+	reading->gaps = reading->numbered ||
+			!(reading->last || *reading->kinds || reading->node || reading->from_s);
+	reading->first = reading->next;
+	reading->counting = reading->last > 0;
+	if (!good) {
+		control_fail(request, "%s", error);
+		reading_finish(reading);
 		return;
 	}
-	reading = mem_zalloc(sizeof(*reading));
-	*reading = (struct reading){
-		.events = events, .request = request, .next = since + 1, .follows = follows};
-	list_init(&reading->link);
 	list_push(&events->readings, &reading->link);
 	control_stream(request, reading_next, reading_finish, reading);
 }

@@ -137,6 +137,26 @@ lost_numbers() {
 	equal "the next event" "$(numbers anew.txt | head -n 1)" "$(ctl daemon events | numbers /dev/stdin | head -n 1)"
 }
 
+# shows PATTERN ARGUMENT...: all events that these options show match, and there is one.
+shows() {
+	local pattern=$1
+
+	shift
+	"$BUILD/weftctl" -s "$work/daemon.run/control.sock" events "$@" >shown.txt || because "events $*: fails" || return 1
+	matches "$pattern" shown.txt || because "events $*: $(head -n 1 shown.txt)" || return 1
+	! grep -vE "$pattern" shown.txt >others.txt || because "events $*: $(head -n 1 others.txt)"
+}
+
+filters() {
+	shows '  (role|sweep)  ' --kind role,sweep && shows 'leaf-02' --node leaf-02 && shows '^ +[0-9]+  20' --since 1h || return 1
+	shows ' link +link (up|down): .*leaf-02' --kind link --node leaf-02 || return 1
+	shows '.' -n 3 && equal "the lines of -n 3" "$(wc -l <shown.txt)" 3 || return 1
+	shows '  role  ' --kind role --lines 1 && equal "the lines of --lines 1" "$(wc -l <shown.txt)" 1 || return 1
+	ctl daemon events --since 23:59:59 >shown.txt && equal "events of the future" "$(wc -l <shown.txt)" 0 || return 1
+	! ctl daemon events --kind lnk >shown.txt 2>&1 || because "it accepts a kind that does not exist" || return 1
+	matches 'no kind "lnk" of events; the kinds are role standby' shown.txt || because "it says: $(cat shown.txt)"
+}
+
 # deaf: a client that sends a request, follows and never reads.
 deaf_client() {
 	exec perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0); connect(S, sockaddr_un($ARGV[0])) or die;
@@ -226,6 +246,7 @@ check "a daemon" daemon_runs || finish
 check "the bring-up is reported" bring_up_is_told
 check "a cable that is pulled and put back" cable
 check "a join" join
+check "filters" filters
 check "a partition" partition
 check "a follower takes up by number" resumed
 check "a daemon that starts again" restarted

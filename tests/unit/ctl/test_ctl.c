@@ -58,7 +58,12 @@ static const struct {
 	{"capture a.pcap --seconds 0", NULL,
 	 "\"0\" is not a time: a number of seconds from 1 to 86400"},
 	{"capture", NULL, "FILE|- is missing: weftctl capture FILE|- [--seconds N]"},
-	{"events --since -1", NULL, "\"-1\" is not the number of an event"},
+	{"events --since -1", NULL,
+	 "\"-1\" is not the number of an event, or a time: \"2026-11-27 10:30\", \"10:30\", "
+	 "\"today\", \"2h\""},
+	{"events --kind link,node --node leaf --lines 3",
+	 "{\"command\":\"events\",\"kind\":\"link,node\",\"lines\":\"3\",\"node\":\"leaf\"}", ""},
+	{"events --lines 0", NULL, "\"0\" is not a number from 1 to 1000000"},
 	{"service list", "{\"command\":\"service list\"}", ""},
 	{"alias list", "{\"command\":\"alias list\"}", ""},
 	{"alias list leaf", "{\"command\":\"alias list\",\"node\":\"leaf\"}", ""},

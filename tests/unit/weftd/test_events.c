@@ -324,6 +324,87 @@ static void test_follow(void)
 	end();
 }
 
+static void ask(const char *arguments)
+{
+	char request[256];
+
+	snprintf(request, sizeof(request), "{\"command\":\"events\"%s}\n", arguments);
+	client_say(&bed.client, request);
+	client_await(&bed.client, "\"ok\":");
+}
+
+/* Filters: each row has the events that it shows, of 1 to 6. */
+static void test_filters(void)
+{
+	static const struct {
+		const char *arguments, *shown;
+	} rows[] = {
+		{"", "123456"},
+		{",\"kind\":\"port\"", "1346"},
+		{",\"kind\":\"link\"", ""},
+		{",\"kind\":\"node,trap\"", "25"},
+		{",\"node\":\"0x0000000000000001\"", "136"},
+		{",\"node\":\"1\"", ""},
+		{",\"node\":\"leaf\"", "2"},
+		{",\"node\":\"lea\"", ""},
+		{",\"lines\":\"2\"", "56"},
+		{",\"lines\":100", "123456"},
+		{",\"kind\":\"port\",\"lines\":\"2\"", "46"},
+		{",\"kind\":\"port\",\"lines\":1,\"since\":2,\"node\":\"0x2\"", "4"},
+		{",\"kind\":\"port\",\"since\":\"3\"", "46"},
+		{",\"since\":\"@0\"", "123456"},
+		{",\"since\":\"@99999999999\"", ""},
+	};
+	static const char *const bad[] = {",\"kind\":\"lnk\"", ",\"kind\":\"\"",
+					  ",\"lines\":0",      ",\"lines\":\"x\"",
+					  ",\"since\":\"@\"",  ",\"since\":\"@1x\""};
+
+	begin();
+	happen(1);
+	log_about(LOG_NOTICE,
+		  &(struct log_subject){
+			  .message_id = MESSAGE_VANISHED, .node_guid = 9, .node_desc = "leaf"},
+		  "gone");
+	happen(1);
+	event_raise(&bed.hub, &(struct event){.kind = EVENT_PORT_FORGOTTEN, .guid = 2});
+	log_about(LOG_NOTICE, &(struct log_subject){.message_id = MESSAGE_TRAP_SENDER}, "forged");
+	happen(1);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		ask(rows[i].arguments);
+		for (unsigned number = 1; number <= 6; number++) {
+			bool shown = strchr(rows[i].shown, (char)('0' + number)) != NULL;
+
+			if ((row_of(number) != NULL) != shown)
+				printf("\n%s: event %u", rows[i].arguments, number);
+			CU_ASSERT_EQUAL(row_of(number) != NULL, shown);
+		}
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		ask(bad[i]);
+		CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"ok\":false"));
+	}
+	ask(bad[0]);
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "the kinds are role standby sweep link"));
+	end();
+}
+
+/* The last events of a kind, then new ones of this kind. */
+static void test_follow_filtered(void)
+{
+	begin();
+	happen(5000);
+	client_say(&bed.client,
+		   "{\"command\":\"events\",\"follow\":true,\"lines\":\"2\",\"kind\":\"port\"}\n");
+	client_await(&bed.client, "\"number\":5000");
+	CU_ASSERT_PTR_NOT_NULL(row_of(4999));
+	CU_ASSERT_PTR_NULL(row_of(4998));
+	log_about(LOG_NOTICE, &(struct log_subject){.message_id = MESSAGE_VANISHED}, "gone");
+	happen(1);
+	client_await(&bed.client, "\"number\":5002");
+	CU_ASSERT_PTR_NULL(row_of(5001));
+	end();
+}
+
 /* A follower that falls behind by more than the ring loses the oldest events, gets a gap, and goes
  * on. */
 static void test_behind(void)
@@ -499,6 +580,7 @@ int main(void)
 		{"ring", test_ring},	   {"kinds", test_kinds},
 		{"sources", test_sources}, {"the words of traps", test_trap_words},
 		{"follow", test_follow},   {"behind", test_behind},
+		{"filters", test_filters}, {"follow some", test_follow_filtered},
 		{"gap", test_gap},	   {"kinds apart", test_kinds_apart},
 		{"numbers", test_numbers}, {"bad number", test_bad_number},
 		CU_TEST_INFO_NULL,

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <grp.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,16 +54,54 @@ struct invocation {
 	json_t *request;
 };
 
+/* JSON is ASCII and sorted by name, so that answers can be compared as text. */
+enum { JSON_FORM = JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY };
+
+/* The lines of the failure of this run, for --json; NULL: none. */
+static json_t *failure;
+
 /* Prints the reason of a failure, of one or more lines, and returns the status to exit with. */
 static int explain(char *reason, int status)
 {
 	char *line;
 
+	if (!failure)
+		failure = json_array();
 	while ((line = strsep(&reason, "\n"))) {
 		text_clean(line);
 		fprintf(stderr, "weftctl: %s\n", line);
+		json_array_append_new(failure, json_string(line));
 	}
 	return status;
+}
+
+static int explain_text(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int explain_text(int status, const char *format, ...)
+{
+	char reason[2 * CTL_ERROR_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	return explain(reason, status);
+}
+
+/* With --json, stdout gets the failure as a document in place of the answer. */
+static void print_failure(bool json, int status)
+{
+	json_t *document;
+
+	if (!failure)
+		return;
+	document = json_pack("{s:{s:O,s:i}}", "error", "lines", failure, "status", status);
+	if (json && document) {
+		json_dumpf(document, stdout, JSON_FORM | JSON_INDENT(2));
+		putchar('\n');
+		fflush(stdout);
+	}
+	json_decref(document);
+	json_decref(failure);
 }
 
 /* Lists the options above and those of all commands. */
@@ -106,7 +145,7 @@ static int ctl_print_help(int count, char *const *words)
 	     "Queries and controls weftd, the InfiniBand subnet manager.\n"
 	     "\n"
 	     "  -s SOCKET     Control socket; default: $WEFT_SOCKET, or /run/weft/control.sock.\n"
-	     "  --json        Print the answer as JSON.\n"
+	     "  --json        Print the answer as JSON, also an error.\n"
 	     "  -o, --output COLUMN[,COLUMN...]\n"
 	     "                Print only these columns of a list, in this order.\n"
 	     "  --noheadings  Print a list without its line of headings.\n"
@@ -307,9 +346,6 @@ static void complete_document(const struct ctl_command *command, json_t *documen
 			json_object_set_new(document, command->lists[i], json_array());
 }
 
-/* JSON is ASCII and sorted by name, so that answers can be compared as text. */
-enum { JSON_FORM = JSON_SORT_KEYS | JSON_ENSURE_ASCII | JSON_ENCODE_ANY };
-
 /* Ends the program if stdout cannot be written, so that it requests no more parts. */
 static void flush_or_exit(void)
 {
@@ -382,41 +418,35 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	switch (result) {
 	case -ENOENT:
 	case -ECONNREFUSED:
-		fprintf(stderr,
-			"weftctl: no weftd answers on %s: it does not run, or uses another socket "
-			"(set -s or $WEFT_SOCKET)\n",
-			socket);
-		return EXIT_NO_DAEMON;
+		return explain_text(EXIT_NO_DAEMON,
+				    "no weftd answers on %s: it does not run, or uses another "
+				    "socket (set -s or $WEFT_SOCKET)",
+				    socket);
 	case -EACCES:
 		if (strstr(socket, "control-ro.sock"))
-			fprintf(stderr,
-				"weftctl: no rights on %s: readonly_socket in weftd.conf(5) names "
-				"the group that may connect\n",
-				socket);
-		else
-			fprintf(stderr,
-				"weftctl: no rights on %s: root and %s may connect; for commands "
-				"that change nothing try -s .../control-ro.sock\n",
-				socket, members(socket, group));
-		return EXIT_FAILURE;
+			return explain_text(EXIT_FAILURE,
+					    "no rights on %s: readonly_socket in weftd.conf(5) "
+					    "names the group that may connect",
+					    socket);
+		return explain_text(EXIT_FAILURE,
+				    "no rights on %s: root and %s may connect; for commands that "
+				    "change nothing try -s .../control-ro.sock",
+				    socket, members(socket, group));
 	case -EREMOTEIO:
 		return explain(refusal, EXIT_FAILURE);
 	case -EPROTO:
-		fprintf(stderr,
-			"weftctl: invalid answer on %s: another program uses this socket (set -s "
-			"or $WEFT_SOCKET)\n",
-			socket);
-		return EXIT_FAILURE;
+		return explain_text(EXIT_FAILURE,
+				    "invalid answer on %s: another program uses this socket (set "
+				    "-s or $WEFT_SOCKET)",
+				    socket);
 	case -ECONNRESET:
-		fprintf(stderr,
-			"weftctl: weftd on %s closed the connection before its answer was "
-			"complete: "
-			"it ended, or weftctl did not read for a minute (see the log of weftd)\n",
-			socket);
-		return EXIT_FAILURE;
+		return explain_text(EXIT_FAILURE,
+				    "weftd on %s closed the connection before its answer was "
+				    "complete: it ended, or weftctl did not read for a minute (see "
+				    "the log of weftd)",
+				    socket);
 	default:
-		fprintf(stderr, "weftctl: %s: %s\n", socket, strerror(-result));
-		return EXIT_FAILURE;
+		return explain_text(EXIT_FAILURE, "%s: %s", socket, strerror(-result));
 	}
 }
 
@@ -523,6 +553,7 @@ int main(int argc, char **argv)
 		status = run_command(&invocation);
 	else
 		flush_or_exit();
+	print_failure(invocation.json, status);
 	json_decref(invocation.request);
 	return status;
 }

@@ -101,14 +101,34 @@ void print_port(const json_t *data, FILE *out)
 							    : "no");
 }
 
+static void print_changed_port(const json_t *data, FILE *out)
+{
+	text_put(out, data, "{node} port {port:d}");
+	if (json_object_get(data, "peer"))
+		text_put(out, data, " (to {peer} port {peer_port:d})");
+	text_put(out, data, ": {disabled:?disabled|enabled}");
+	if (number_member(data, "adapters_lost"))
+		text_put(out, data,
+			 "; {adapters_lost:d} adapter{adapters_lost:#|s} {adapters_lost:#is|are} "
+			 "cut "
+			 "off, {pairs_lost:d} pair{pairs_lost:#|s} lost\n");
+	else
+		fputs(flag_member(data, "disabled") ? "; no adapter is cut off\n"
+						    : "; the link comes up in the next seconds\n",
+		      out);
+	text_put(out, data, "{summary}\n");
+}
+
 void print_port_change(const json_t *data, FILE *out)
 {
 	if (flag_member(data, "absent"))
 		fputs("the switch is not present; its port will be enabled when the switch is\n",
 		      out);
 	else if (flag_member(data, "unchanged"))
-		text_put(out, data,
-			 "the port is {disabled:?disabled|enabled} already: nothing was written\n");
+		text_put(
+			out, data,
+			"{node} port {port:d} is {disabled:?disabled|enabled} already: nothing was "
+			"written\n");
 	else
-		print_sweep(data, out);
+		print_changed_port(data, out);
 }

@@ -263,6 +263,7 @@ struct sweep_request {
 	struct sm *sm;
 	struct control_request *request;
 	bool tries_engines; /* which are not kept if they find no routes */
+	json_t *also;	    /* further members of the answer, or NULL */
 };
 
 static json_t *sweep_answer(const struct sweep_request *sweep, const struct sweep_record *record)
@@ -275,6 +276,7 @@ static json_t *sweep_answer(const struct sweep_request *sweep, const struct swee
 		(json_int_t)record->lft_sets, "summary", record->text);
 
 	json_object_update_new(answer, sweep_changes_json(record));
+	json_object_update(answer, sweep->also);
 	if (sweep->tries_engines) {
 		json_object_set_new(answer, "routing", routing_json(&sm->routes));
 		json_object_set_new(answer, "at_run_time", json_boolean(!sm->engines.clears));
@@ -300,29 +302,32 @@ static void sweep_has_ended(struct sweep_waiter *waiter, const struct sweep_reco
 		settings_answer(&engines->settings, sweep->request, sweep_answer(sweep, record));
 	else
 		control_reply(sweep->request, sweep_answer(sweep, record));
+	json_decref(sweep->also);
 	free(sweep);
 }
 
-static void wait_for(struct sm *sm, struct control_request *request, bool tries_engines)
+static void wait_for(struct sm *sm, struct control_request *request, bool tries_engines,
+		     json_t *also)
 {
 	struct sweep_request *sweep = mem_zalloc(sizeof(*sweep));
 
 	*sweep = (struct sweep_request){.waiter = {.ended = sweep_has_ended},
 					.sm = sm,
 					.request = request,
-					.tries_engines = tries_engines};
+					.tries_engines = tries_engines,
+					.also = also};
 	list_init(&sweep->waiter.link);
 	sweep_wait(sm, &sweep->waiter);
 }
 
-void wait_for_sweep(struct sm *sm, struct control_request *request)
+void wait_for_sweep(struct sm *sm, struct control_request *request, json_t *also)
 {
-	wait_for(sm, request, false);
+	wait_for(sm, request, false, also);
 }
 
 void wait_for_engines(struct sm *sm, struct control_request *request)
 {
-	wait_for(sm, request, true);
+	wait_for(sm, request, true, NULL);
 }
 
 static void command_reroute(void *ctx, struct control_request *request, const json_t *args)
@@ -335,7 +340,7 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 			     sm_state_name(peers_role(sm->peers)));
 		return;
 	}
-	wait_for_sweep(sm, request);
+	wait_for_sweep(sm, request, NULL);
 	trigger_reroute(&sm->trigger, "weftctl reroute");
 }
 
@@ -361,7 +366,7 @@ static void command_sm_sweep(void *ctx, struct control_request *request, const j
 		control_fail(request, "no sweep: %s", device_gone);
 		return;
 	}
-	wait_for_sweep(sm, request);
+	wait_for_sweep(sm, request, NULL);
 	if (kind && strcmp(kind, "light") == 0)
 		trigger_light(&sm->trigger, "weftctl");
 	else

@@ -69,8 +69,9 @@ void dumps_done(struct sm_commands *commands);
 /* The object partitions of status; a new reference. */
 json_t *partitions_json(const struct sm *sm);
 
-/* Answers the request at the end of the next sweep. */
-void wait_for_sweep(struct sm *sm, struct control_request *request);
+/* Answers the request at the end of the next sweep. also: further members of the answer, whose
+ * reference it takes; NULL: none. */
+void wait_for_sweep(struct sm *sm, struct control_request *request, json_t *also);
 /* As wait_for_sweep(); the tried routing engines stay in force if that sweep has routes. */
 void wait_for_engines(struct sm *sm, struct control_request *request);
 

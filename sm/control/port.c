@@ -371,12 +371,14 @@ struct port_change {
 	struct registry_waiter waiter;
 	struct disabled_entry entry;
 	uint8_t physical; /* the value for its switch */
+	json_t *answer;	  /* its members about the port */
 };
 
 static void port_change_free(struct port_change *change)
 {
 	registry_wait_cancel(&change->waiter);
 	list_del(&change->link);
+	json_decref(change->answer);
 	free(change);
 }
 
@@ -390,10 +392,30 @@ static void port_change_durable(void *ctx)
 		node->port[change->entry.port].program.keeps_link = false;
 		port_ask_link(&node->port[change->entry.port], change->physical);
 	}
-	wait_for_sweep(change->sm, change->request);
+	wait_for_sweep(change->sm, change->request, json_incref(change->answer));
 	trigger_node(&change->sm->trigger, change->entry.node_guid,
 		     "a port was disabled or enabled by command");
 	port_change_free(change);
+}
+
+/* The port, its peer, the wanted state, and the adapters and pairs of adapters that lose their only
+ * path. */
+static json_t *change_answer(const struct asking *asking, const struct port *port)
+{
+	const struct fabric *fabric = asking->sm->fabric;
+	const struct port *peer = port->peer;
+	unsigned lost =
+		asking->disables ? disabled_cuts_off(fabric, asking->sm->registry, port) : 0;
+	json_t *answer = json_pack("{s:s,s:i,s:b,s:i,s:I}", "node", port->node->facts->description,
+				   "port", port->num, "disabled", asking->disables, "adapters_lost",
+				   (int)lost, "pairs_lost",
+				   (json_int_t)lost * ((json_int_t)fabric->num_adapters - lost));
+
+	if (peer) {
+		json_object_set_new(answer, "peer", json_string(peer->node->facts->description));
+		json_object_set_new(answer, "peer_port", json_integer(peer->num));
+	}
+	return answer;
 }
 
 static void change_port(struct asking *asking, const struct port *port)
@@ -407,6 +429,7 @@ static void change_port(struct asking *asking, const struct port *port)
 		.waiter = {.durable = port_change_durable, .ctx = change},
 		.entry = {.node_guid = port->node->guid, .port = port->num},
 		.physical = asking->disables ? PHYS_DISABLED : PHYS_POLLING,
+		.answer = change_answer(asking, port),
 	};
 	list_init(&change->link);
 	list_push(&sm->commands->port_changes, &change->link);
@@ -487,7 +510,9 @@ static void change_port_of(struct asking *asking)
 		control_fail(asking->request, "%s", why);
 	else if (is_so(asking, &node->port[asking->port]))
 		control_reply(asking->request,
-			      json_pack("{s:b,s:b}", "unchanged", 1, "disabled", asking->disables));
+			      json_pack("{s:s,s:i,s:b,s:b}", "node", node->facts->description,
+					"port", (int)asking->port, "unchanged", 1, "disabled",
+					asking->disables));
 	else
 		change_port(asking, &node->port[asking->port]);
 	free(why);

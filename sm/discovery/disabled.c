@@ -47,22 +47,23 @@ static bool is_going(const struct registry *registry, const struct port *port)
 	return port_is_disabled(registry, port->node->guid, port->num);
 }
 
-bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
-			 const struct port *cut)
+/* Walks the fabric from a node without the cable at cut, until it finds the switch of cut. Returns
+ * whether it found it; *adapters: those that it passed. */
+static bool finds_switch(const struct fabric *fabric, const struct registry *registry,
+			 const struct port *cut, struct node *from, unsigned *adapters)
 {
-	struct node **queue;
+	struct node **queue = mem_array(fabric->nodes.count, sizeof(*queue));
 	size_t head = 0, tail = 0;
 	struct map seen;
 
-	if (!fabric->sm_port)
-		return false;
+	*adapters = 0;
 	map_init(&seen);
-	queue = mem_array(fabric->nodes.count, sizeof(*queue));
-	queue[tail++] = fabric->sm_port->node;
-	map_put(&seen, queue[0]->guid, queue[0]);
+	queue[tail++] = from;
+	map_put(&seen, from->guid, from);
 	while (head < tail && queue[head] != cut->node) {
 		struct node *node = queue[head++];
 
+		*adapters += node->type != NODE_SWITCH;
 		if (node->type != NODE_SWITCH && head > 1)
 			continue; /* an adapter does not forward */
 		for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -79,6 +80,25 @@ bool disabled_leaves_way(const struct fabric *fabric, const struct registry *reg
 	free(queue);
 	map_done(&seen);
 	return head < tail;
+}
+
+bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
+			 const struct port *cut)
+{
+	unsigned adapters;
+
+	return fabric->sm_port &&
+	       finds_switch(fabric, registry, cut, fabric->sm_port->node, &adapters);
+}
+
+unsigned disabled_cuts_off(const struct fabric *fabric, const struct registry *registry,
+			   const struct port *cut)
+{
+	unsigned adapters;
+
+	if (!cut->peer || finds_switch(fabric, registry, cut, cut->peer->node, &adapters))
+		return 0;
+	return adapters;
 }
 
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry)

@@ -19,6 +19,10 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry);
  * the cables of disabled ports. Otherwise the port could not be enabled again. */
 bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
 			 const struct port *port);
+/* The number of adapters that the cable at this port connects to the rest of the fabric, as its
+ * only path, under the same conditions. */
+unsigned disabled_cuts_off(const struct fabric *fabric, const struct registry *registry,
+			   const struct port *port);
 /* An array of objects for weftctl status; a new reference. */
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry);
 

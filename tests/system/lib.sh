@@ -371,8 +371,8 @@ ctl() {
 	return "${PIPESTATUS[0]}"
 }
 
-# The kept answers fit the schema, without unknown members. A refused command has no answer. An answer that ended in the
-# middle is no JSON; the caller checks it.
+# The kept answers fit the schema, without unknown members; that of a refused command is its error. An answer that ended
+# in the middle is no JSON; the caller checks it.
 replies_fit() {
 	/usr/bin/python3 - "$root/docs/weftctl.schema.json" "$work"/said/* >unfit.txt 2>&1 <<-'END' || because "$(tail -n 1 unfit.txt)"
 		import json, os, sys
@@ -393,13 +393,15 @@ replies_fit() {
 		Validator.check_schema(schema)
 		commands = sorted(schema["properties"], key=len, reverse=True)
 		judges = {name: Validator({**schema["properties"][name], "$defs": schema["$defs"]}) for name in commands}
+		failure = Validator({"$ref": "#/$defs/error", "$defs": schema["$defs"]})
 		for path in sys.argv[2:]:
 		    words = os.path.basename(path).split("@")[0] + "_"
 		    for reply in read(path):
 		        name = next((c for c in commands if words.startswith(c.replace(" ", "_") + "_")), None)
 		        if not name:
 		            sys.exit(f"no such command: {words}")
-		        error = best_match(judges[name].iter_errors(reply))
+		        judge = failure if isinstance(reply, dict) and "error" in reply else judges[name]
+		        error = best_match(judge.iter_errors(reply))
 		        if error:
 		            sys.exit(f"{name}: at {error.json_path}: {error.message[:300]}")
 	END

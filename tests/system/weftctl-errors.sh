@@ -60,8 +60,20 @@ typed_wrongly() {
 		--jsno status|no option "--jsno"; did you mean "--json".$
 		route plan --engine|--engine needs a value; --help says which$
 		-s|-s needs a value; --help says which$
-		events --since x|"x" is not the number of an event$
+		events --since x|"x" is not the number of an event, or a time: "2026-11-27 10:30", "10:30", "today", "2h"$
 	END
+}
+
+# With --json an error is a document on stdout, with the lines of stderr and the exit status.
+errors_are_json() {
+	local status
+
+	"$BUILD/weftctl" --json -s /nonexistent/socket node list >out.txt 2>err.txt
+	status=$?
+	equal "the exit status" $status 3 && equal "the status in the document" "$(json '$_->{error}{status}' <out.txt)" 3 || return 1
+	equal "the lines in the document" "$(json '@{$_->{error}{lines}}' <out.txt)" "$(sed 's/^weftctl: //' err.txt)" || return 1
+	"$BUILD/weftctl" --json node lst >out.txt 2>err.txt
+	equal "the status of wrong words" "$(json '$_->{error}{status}' <out.txt)" 2
 }
 
 # The socket
@@ -266,7 +278,7 @@ columns_refused() {
 
 	while IFS='|' read -r words wanted; do
 		# shellcheck disable=SC2086 # words are meant
-		"$BUILD/weftctl" $words >said.txt 2>&1
+		"$BUILD/weftctl" $words 2>said.txt >out.txt
 		equal "the status of weftctl $words" $? 2 || return 1
 		equal "the output of weftctl $words" "$(cat said.txt)" "weftctl: $wanted" || return 1
 	done <<'END'
@@ -281,6 +293,7 @@ END
 
 export WEFT_SOCKET=$work/daemon.run/control.sock
 check "a mistyped word is reported, with similar words" typed_wrongly
+check "errors are JSON with --json" errors_are_json
 check "former names are accepted with a warning" former_names
 check "columns that cannot be selected" columns_refused
 check "no daemon, and no socket" nobody_there

@@ -568,8 +568,21 @@ static const struct {
 	 "configuration read again; no option changed\n"
 	 "  the partition file changed: see weftctl events\n"},
 	{"a port that is enabled already", print_port_change,
-	 "{\"unchanged\":true,\"disabled\":false}",
-	 "the port is enabled already: nothing was written\n"},
+	 "{\"node\":\"leaf\",\"port\":3,\"unchanged\":true,\"disabled\":false}",
+	 "leaf port 3 is enabled already: nothing was written\n"},
+	{"a port that is disabled", print_port_change,
+	 "{\"node\":\"leaf\",\"port\":3,\"peer\":\"spine\",\"peer_port\":2,\"disabled\":true,"
+	 "\"adapters_lost\":0,\"pairs_lost\":0,\"summary\":\"subnet up\"}",
+	 "leaf port 3 (to spine port 2): disabled; no adapter is cut off\nsubnet up\n"},
+	{"a port whose peer is cut off", print_port_change,
+	 "{\"node\":\"leaf\",\"port\":3,\"peer\":\"host\",\"peer_port\":1,\"disabled\":true,"
+	 "\"adapters_lost\":1,\"pairs_lost\":31,\"summary\":\"subnet up\"}",
+	 "leaf port 3 (to host port 1): disabled; 1 adapter is cut off, 31 pairs lost\nsubnet "
+	 "up\n"},
+	{"a port that is enabled", print_port_change,
+	 "{\"node\":\"leaf\",\"port\":3,\"disabled\":false,\"adapters_lost\":0,\"pairs_lost\":0,"
+	 "\"summary\":\"subnet up\"}",
+	 "leaf port 3: enabled; the link comes up in the next seconds\nsubnet up\n"},
 	{"nothing to reload", print_would_change, "{\"changes\":[]}",
 	 "configuration ok; a reload would change no option\n"},
 	{"as planned", print_differences,

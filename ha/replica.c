@@ -142,6 +142,14 @@ json_t *replica_status(const struct replica *replica)
 	return status;
 }
 
+const char *replica_master_address(const struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+
+	return follow->stream && follow->greeted && follow->num_peers ? follow->peers[follow->next]
+								      : NULL;
+}
+
 json_t *replica_summary(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;

@@ -262,7 +262,7 @@ static bool alias_take_arguments(const struct sm *sm, struct control_request *re
 	out->port = port_argument(args);
 	if (out->name && out->port >= 0 &&
 	    guid_parse(json_string_value(json_object_get(args, "guid")), &out->guid))
-		return sm_may_change(sm, request, "alias GUIDs");
+		return sm_may_change(sm, request, "change alias GUIDs");
 	control_fail(request,
 		     "%s needs a node, a port (0 to %d) and a GUID (0x and hexadecimal digits)",
 		     command, PORT_MAX);

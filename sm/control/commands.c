@@ -234,15 +234,45 @@ json_t *sm_standing(const struct sm *sm)
 
 /* sweep */
 
-bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what)
+/* The name of the node that has the port; NULL: it is not in the model. */
+static const char *name_of(const struct sm *sm, guid_t port_guid)
+{
+	const struct port *port = policy_port(&sm->policy, port_guid);
+
+	return port ? port->node->facts->description : NULL;
+}
+
+bool sm_at_master(const struct sm *sm, struct control_request *request, const char *what)
 {
 	enum sm_state role = peers_role(sm->peers);
+	const struct peer *master = peers_master(sm->peers);
+	const char *address = sm->replica ? replica_master_address(sm->replica) : NULL;
+	const char *name = master ? name_of(sm, master->info.guid) : NULL;
+	char guid[GUID_TEXT];
 
-	if (sm->view && role == SM_MASTER)
+	if (role == SM_MASTER)
 		return true;
-	control_fail(request, "this manager is %s: %s can be changed at the MASTER only%s",
-		     sm_state_name(role), what, role == SM_MASTER ? ", after its first sweep" : "");
+	if (!master)
+		control_fail(request, "this manager is %s: %s at the MASTER, which is not known",
+			     sm_state_name(role), what);
+	else
+		control_fail(
+			request,
+			"this manager is %s: %s at the MASTER, \"%s\" (port GUID %s, LID %u%s%s)",
+			sm_state_name(role), what, name ? name : "?",
+			guid_text(master->info.guid, guid), master->lid,
+			address ? ", address " : "", address ? address : "");
 	return false;
+}
+
+bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what)
+{
+	if (!sm_at_master(sm, request, what))
+		return false;
+	if (!sm->view)
+		control_fail(request, "this manager is MASTER, but its first sweep has not ended: "
+				      "try again");
+	return sm->view != NULL;
 }
 
 int port_argument(const json_t *args)
@@ -335,11 +365,8 @@ static void command_reroute(void *ctx, struct control_request *request, const js
 	struct sm *sm = ctx;
 
 	(void)args;
-	if (peers_role(sm->peers) != SM_MASTER) {
-		control_fail(request, "this manager is %s: only the MASTER computes routes",
-			     sm_state_name(peers_role(sm->peers)));
+	if (!sm_at_master(sm, request, "compute routes"))
 		return;
-	}
 	wait_for_sweep(sm, request, NULL);
 	trigger_reroute(&sm->trigger, "weftctl reroute");
 }

@@ -105,20 +105,11 @@ static const struct peer *ha_find_peer(const struct peer *list, size_t count, gu
 
 static bool ha_command_may_begin(struct sm *sm, struct control_request *request)
 {
-	enum sm_state role = peers_role(sm->peers);
-	const struct peer *master = peers_master(sm->peers);
-
-	if (role != SM_MASTER && master)
-		control_fail(request,
-			     "this manager is %s: run this command at the MASTER, 0x%016" PRIx64
-			     " at LID %u",
-			     sm_state_name(role), master->info.guid, master->lid);
-	else if (role != SM_MASTER)
-		control_fail(request, "this manager is %s: run this command at the MASTER",
-			     sm_state_name(role));
-	else if (sm->commands->ha->busy)
+	if (!sm_at_master(sm, request, "run this command"))
+		return false;
+	if (sm->commands->ha->busy)
 		control_fail(request, "another ha command is running: try again when it has ended");
-	return role == SM_MASTER && !sm->commands->ha->busy;
+	return !sm->commands->ha->busy;
 }
 
 static struct ha_commands *ha_command_begin(struct sm *sm, struct control_request *request,

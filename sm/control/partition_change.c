@@ -332,7 +332,8 @@ void command_partition_add(void *ctx, struct control_request *request, const jso
 	size_t count, all, changed;
 	pkey_t p_key;
 
-	if (!sm_may_change(sm, request, "partitions") || !p_key_argument(request, args, &p_key))
+	if (!sm_may_change(sm, request, "change partitions") ||
+	    !p_key_argument(request, args, &p_key))
 		return;
 	entry = partition_entry_presets(p_key);
 	if (!is_not_in_file(sm, request, p_key,
@@ -385,7 +386,7 @@ void command_partition_remove(void *ctx, struct control_request *request, const 
 	guid_t *guids;
 	size_t count;
 
-	if (!sm_may_change(sm, request, "partitions"))
+	if (!sm_may_change(sm, request, "change partitions"))
 		return;
 	if (!partition_is_absent(sm, args, &key.p_key) &&
 	    !partition_argument(sm, request, args, &key.p_key))
@@ -423,7 +424,7 @@ static void change_entry(struct sm *sm, struct control_request *request, const j
 	bool is_same;
 	pkey_t p_key;
 
-	if (!sm_may_change(sm, request, "partitions") ||
+	if (!sm_may_change(sm, request, "change partitions") ||
 	    !partition_argument(sm, request, args, &p_key) ||
 	    !is_not_in_file(sm, request, p_key, "change it there"))
 		return;
@@ -469,7 +470,7 @@ static struct named_port *some_members(struct sm *sm, struct control_request *re
 {
 	struct named_port *ports;
 
-	if (!sm_may_change(sm, request, "partitions") ||
+	if (!sm_may_change(sm, request, "change partitions") ||
 	    !partition_argument(sm, request, args, p_key))
 		return NULL;
 	ports = members_argument(sm, request, args, count);
@@ -545,7 +546,7 @@ void command_partition_accept(void *ctx, struct control_request *request, const 
 	json_t *accepted;
 
 	(void)args;
-	if (!sm_may_change(sm, request, "partitions"))
+	if (!sm_may_change(sm, request, "change partitions"))
 		return;
 	accepted = json_pack("{s:s?,s:I,s:I}", "loss", policy_loss(&sm->policy), "at_run_time",
 			     (json_int_t)registry_count(sm->registry, REGISTRY_PARTITION),

@@ -527,10 +527,7 @@ static void ask_change(struct sm *sm, struct control_request *request, const jso
 	if (!json_is_string(json_object_get(args, "node")) || port < 1)
 		control_fail(request, "expected a node and a port, a number from 1 to %d",
 			     PORT_MAX);
-	else if (peers_role(sm->peers) != SM_MASTER)
-		control_fail(request, "this manager is %s: disable and enable ports at the MASTER",
-			     sm_state_name(peers_role(sm->peers)));
-	else
+	else if (sm_at_master(sm, request, "disable and enable ports"))
 		port_command_begin(
 			sm, request, args,
 			&(struct asking){.answer = change_port_of,

@@ -186,11 +186,8 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 			     "route engine needs one or more names of engines, or default");
 		return;
 	}
-	if (peers_role(sm->peers) != SM_MASTER) {
-		control_fail(request, "this manager is %s: only the MASTER computes routes",
-			     sm_state_name(peers_role(sm->peers)));
+	if (!sm_at_master(sm, request, "change the routing engine"))
 		return;
-	}
 	if (sm->engines.trying) {
 		control_fail(request, "another change of the routing engines is running: try again "
 				      "when it has ended");

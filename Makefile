@@ -221,6 +221,7 @@ lint:
 # The generated pages are in the tree; tests/system/generated.sh compares them with the programs.
 generated: $(PROGRAMS)
 	@BUILD=$(BUILD) scripts/generate
+	@$(BUILD)/weftctl --print-requests >docs/control.schema.json
 
 format:
 	clang-format-14 -i $$(scripts/tree-files '*.c' '*.h')

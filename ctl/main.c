@@ -26,6 +26,7 @@ enum {
 	OPT_JSON = 256,
 	OPT_NOHEADINGS,
 	OPT_PRINT_COMMANDS,
+	OPT_PRINT_REQUESTS,
 	OPT_HELP,
 	OPT_VERSION,
 	OPT_OF_COMMAND,
@@ -40,6 +41,7 @@ static const struct option long_options[] = {
 	{"output", required_argument, NULL, 'o'},
 	{"noheadings", no_argument, NULL, OPT_NOHEADINGS},
 	{"print-commands", no_argument, NULL, OPT_PRINT_COMMANDS}, /* for `make generated` */
+	{"print-requests", no_argument, NULL, OPT_PRINT_REQUESTS}, /* the same */
 	{"help", no_argument, NULL, OPT_HELP},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{NULL, 0, NULL, 0},
@@ -229,6 +231,9 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			break;
 		case OPT_PRINT_COMMANDS:
 			reference_man(stdout);
+			return EXIT_SUCCESS;
+		case OPT_PRINT_REQUESTS:
+			reference_requests(stdout);
 			return EXIT_SUCCESS;
 		case OPT_VERSION:
 			puts("weftctl " WEFT_VERSION);

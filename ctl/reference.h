@@ -10,5 +10,7 @@
 void reference_help(int count, char *const *words, FILE *out);
 /* Prints all commands as a part of a manual page. */
 void reference_man(FILE *out);
+/* Prints the JSON Schema of the requests that weftctl sends (ctl/requests.c). */
+void reference_requests(FILE *out);
 
 #endif

@@ -339,9 +339,9 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_partition_check,
 	 .summary = "Check a partition file and show the changes that it would make.",
 	 .details = "The answer has the errors of the file with their lines. If the file has no "
-		    "errors, the answer has the P_Keys that ports would gain and lose. If no "
-		    "weftd answers, weftctl checks the file alone. FILE may be - for standard "
-		    "input. See `weft-partitions.conf(5)`."},
+		    "errors, the answer has the P_Keys that ports would gain and lose. If no weftd "
+		    "answers, weftctl checks only the text of the file, and accepts `both`. If "
+		    "FILE is -, weftctl reads standard input. See `weft-partitions.conf(5)`."},
 	{.words = "partition accept",
 	 .print = print_partitions_accepted,
 	 .summary = "Put the remaining partitions in force after a loss of records.",
@@ -501,7 +501,7 @@ const struct ctl_command ctl_commands[] = {
 	 .text = true,
 	 .print = print_text,
 	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
-	 .details = "Each port of a switch has SymbolErrorCounter, LinkErrorRecoveryCounter, "
+	 .details = "Each port has SymbolErrorCounter, LinkErrorRecoveryCounter, "
 		    "LinkDownedCounter and PortRcvErrors from the first read on. Other error "
 		    "counters are printed if they are not 0. The text does not change with "
 		    "`--json`. `weft-metrics.timer` writes the text to a file for node_exporter."},
@@ -533,7 +533,8 @@ const struct ctl_command ctl_commands[] = {
 		 "TIME` shows the events from that time on: a date and a time, a time of today, "
 		 "`today`, `yesterday`, or a duration before now, such as `30m`, `2h` or `3d`. "
 		 "`--kind` selects kinds, and `--node` a node by its name, its GUID or a port "
-		 "GUID, also if it is no longer in the fabric. `-n N` (`--lines`) shows the last N "
+		 "GUID, also if it is no longer in the fabric. Events of registrations and "
+		 "partitions have only a port GUID. `-n N` (`--lines`) shows the last N "
 		 "of the selected events.\nweftd "
 		 "keeps the last 10,000 events of each kind in memory. If events are missing, the "
 		 "list has a line of kind `gap` with the first and the last number. No number is "
@@ -704,19 +705,20 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_opensm,
 	 .failed = import_failed,
 	 .summary = "Make weft's files from those of OpenSM, and list what is lost.",
-	 .details = "The command reads OpenSM's configuration and partition file in DIR, and its "
-		    "LIDs in a cache (`--cache`, default /var/cache/opensm). Without DIR it reads "
-		    "/etc/opensm or /etc/rdma, and the settings of the service in "
-		    "/etc/sysconfig/opensm and /etc/default/opensm. With `--root` all these paths "
-		    "are below another directory, such as a backup.\nIt writes a weftd.conf, a "
-		    "partition file and a document for `restore` into a directory (`--to`, default "
-		    "weft-import). If root runs the command and there is a group `weft`, this "
-		    "group can read the files. Otherwise only the caller can read them.\nThe "
-		    "answer is three lists: the settings that are lost, with the consequence, "
-		    "those that were taken over, and those that weft does not need. The exit "
-		    "status is 1 if no file of OpenSM was found, if the partition file has errors, "
-		    "or, with `--strict`, if something is lost.\nThe command needs no daemon, "
-		    "changes no file of OpenSM, and overwrites no file."},
+	 .details =
+		 "The command reads OpenSM's configuration and partition file in DIR, and its "
+		 "LIDs in a cache (`--cache`, default /var/cache/opensm). Without DIR it reads "
+		 "/etc/opensm or /etc/rdma, and the settings of the service in "
+		 "/etc/sysconfig/opensm and /etc/default/opensm. With `--root` all these paths "
+		 "are below another directory, such as a backup.\nIt writes a weftd.conf, a "
+		 "partition file and a document for `restore` into a directory (`--to`, default "
+		 "weft-import). If root runs the command and there is a group `weft`, this "
+		 "group can read the files. Otherwise only the caller can read them.\nThe answer "
+		 "has three lists: settings that are lost (with the consequence), settings that "
+		 "were taken over, and settings that weft does not need. The exit status is 1 if "
+		 "no file of OpenSM was found or if the partition file has errors. With `--strict` "
+		 "it is also 1 if a setting is lost.\nThe command needs no daemon, "
+		 "changes no file of OpenSM, and overwrites no file."},
 	{.words = "completion",
 	 .section = "Shell completion",
 	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},

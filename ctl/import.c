@@ -4,8 +4,8 @@
  * different default of weft is intended. All files are read before the first file is written. An
  * existing file is not overwritten.
  *
- * Each setting of OpenSM has one of three outcomes. It is lost if weft does not have the function;
- * then the note has the consequence. It is not needed if weft works without it.
+ * Each setting or file of OpenSM has one of three outcomes. It is taken over; or weft works without
+ * it, so it is not needed; or it is lost, and the note has the reason or the consequence.
  */
 #include "ctl/handlers.h"
 
@@ -39,6 +39,7 @@ struct import {
 	char *dir, *cache;
 	const char *to;
 	bool found;		     /* a file of OpenSM */
+	bool has_guids;		     /* Red Hat\'s service then ignores numbered files */
 	unsigned errors;	     /* in the partition file */
 	const struct group *readers; /* may read the new files; NULL: only their owner */
 	json_t *values;	 /* of OpenSM's options, by name: the last line of each counts */
@@ -81,12 +82,17 @@ static void import_report(struct import *import, enum outcome outcome, const cha
 			  const char *theirs, const char *ours, const char *note)
 {
 	json_t *value = json_string(is_key(name) ? "(not shown)" : *theirs ? theirs : "(null)");
+	char *clean_name = mem_strdup(name), *clean_note = mem_strdup(note);
 
+	text_clean(clean_name);
+	text_clean(clean_note);
 	json_array_append_new(import->options,
-			      json_pack("{s:s,s:o,s:s,s:b,s:s,s:s}", "name", name, "value",
+			      json_pack("{s:s,s:o,s:s,s:b,s:s,s:s}", "name", clean_name, "value",
 					value ? value : json_string("(not UTF-8)"), "outcome",
 					outcome_names[outcome], "taken", outcome == OUTCOME_TAKEN,
-					"ours", ours, "note", note));
+					"ours", ours, "note", clean_note));
+	free(clean_name);
+	free(clean_note);
 }
 
 static void import_lose(struct import *import, const char *name, const char *theirs,
@@ -106,12 +112,25 @@ static void import_take(struct import *import, const struct opensm_row *row, con
 	free(ours);
 }
 
+/* Whether it is the default of an OpenSM whose files are in /etc/rdma, as Red Hat builds it. */
+static bool is_red_hat_preset(const struct opensm_row *row, const char *value)
+{
+	static const char theirs[] = "/etc/rdma/", usual[] = "/etc/opensm/";
+
+	return !strncmp(value, theirs, sizeof(theirs) - 1) &&
+	       !strncmp(row->preset, usual, sizeof(usual) - 1) &&
+	       !strcmp(value + sizeof(theirs) - 1, row->preset + sizeof(usual) - 1);
+}
+
 static void option_read(void *ctx, unsigned line, const char *name, const char *value)
 {
+	const struct opensm_row *row = opensm_row_find(name);
 	struct import *import = ctx;
 
+	if (row && is_red_hat_preset(row, value))
+		value = row->preset;
 	(void)line;
-	if (!opensm_row_find(name))
+	if (!row)
 		import_lose(import, name, value, "not an option of OpenSM 3.3.23");
 	else if (json_object_set_new(import->values, name, json_string(value)))
 		import_lose(import, name, value,
@@ -161,7 +180,11 @@ static void check_partitions(struct import *import, const struct opensm_row *row
 					partitions ? "" : " (weftd does not start with this file)");
 
 		import->errors += !partitions;
-		import_lose(import, row->name, path, note);
+		/* Without QoS, OpenSM ignores the SL of a partition, too. */
+		import_report(import,
+			      partitions && !is_on(import, "qos") ? OUTCOME_NOT_NEEDED
+								  : OUTCOME_LOST,
+			      row->name, path, "", note);
 		free(note);
 	}
 	partitions_free(partitions);
@@ -197,8 +220,10 @@ static void import_take_prefixes(struct import *import, const struct opensm_row 
 {
 	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
 	char *path = path_of(import, row), *whole = realpath(path, NULL);
+	/* The host that has the files under another root will have them without it. */
+	const char *there = *import->root ? path + strlen(import->root) : whole;
 
-	if (whole && !opensm_translate(row, whole, "", value, lost))
+	if (whole && !opensm_translate(row, there, "", value, lost))
 		import_take(import, row, row->name, path, value, row->note);
 	else if (*path && !opensm_value_same(import_value(import, row->name), row->preset))
 		import_lose(import, row->name, path,
@@ -238,9 +263,12 @@ static void leave_option(struct import *import, const struct opensm_row *row)
 static void lose_engines(struct import *import, const struct opensm_row *row, const char *lost,
 			 const char *instead)
 {
-	char *note = mem_printf("omitted: %s; in force: %s. weft has no engine that uses several "
-				"VLs: updn has no credit loops, but it loads fewer links",
-				lost, instead);
+	char *note =
+		mem_printf("not used: %s; routing is %s%s", lost, instead,
+			   strstr(instead, "\"updn\"")
+				   ? ". updn has no credit loops, but it loads fewer links than "
+				     "engines that use several VLs"
+				   : "");
 
 	import_lose(import, row->name, import_value(import, row->name), note);
 	free(note);
@@ -284,32 +312,6 @@ static void import_take_option(struct import *import, const struct opensm_row *r
 		leave_option(import, row);
 }
 
-static int import_read_options(struct import *import)
-{
-	char *path = mem_printf("%s/opensm.conf", import->dir), *text = NULL;
-	size_t size;
-	int error = import_read_file(import, path, &text, &size);
-
-	import->found |= text != NULL;
-	if (!error && !text)
-		import_report(import, OUTCOME_NOT_NEEDED, "opensm.conf", path, "",
-			      "there is no such file: weft's defaults are used");
-	if (!error && text &&
-	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
-		error = -EREMOTEIO;
-	for (const struct opensm_row *row = opensm_rows; row->name && !error; row++) {
-		if (row->how == OPENSM_PARTITIONS)
-			error = take_partitions(import, row);
-		else if (row->how == OPENSM_PREFIXES)
-			import_take_prefixes(import, row);
-		else
-			import_take_option(import, row);
-	}
-	free(text);
-	free(path);
-	return error;
-}
-
 /* The service of OpenSM */
 
 /* Ports by GUID: weftd manages the port of one. */
@@ -321,12 +323,19 @@ static void take_ports(struct import *import, const char *name, const char *valu
 	if (!strcasecmp(value, "NONE"))
 		import_report(import, OUTCOME_NOT_NEEDED, name, value, "",
 			      "OpenSM was not started at boot: weftd starts only if you enable it");
-	else if (*value && strcasecmp(value, "ALL") != 0)
-		take_value(import, opensm_row_find("guid"), name, guid);
+	else if (!strcasecmp(value, "ALL"))
+		import_report(
+			import, OUTCOME_NOT_NEEDED, name, value, "",
+			"OpenSM ran on each port, weftd manages the first port with a link: if "
+			"the ports are on several fabrics, enable weftd@CA:PORT for each");
+	else if (*value)
+		option_read(import, 0, "guid", guid);
 	if (value[first + strspn(value + first, " \t")])
 		import_lose(import, name, value,
 			    "weftd manages one port: each other fabric has no manager until "
-			    "weftd@CA:PORT manages it");
+			    "weftd@CA:PORT manages it, with the subnet_prefix that the service "
+			    "of OpenSM gave it");
+	import->has_guids |= !strcmp(name, "GUIDS");
 	free(guid);
 }
 
@@ -340,13 +349,13 @@ static void setting_read(void *ctx, unsigned line, const char *name, const char 
 	if (!strcmp(name, "GUIDS") || !strcmp(name, "PORTS"))
 		take_ports(import, name, value);
 	else if (!strcmp(name, "PRIORITY"))
-		take_value(import, opensm_row_find("sm_priority"), name, value);
+		option_read(import, 0, "sm_priority", value);
 	else
 		import_lose(import, name, value,
 			    "the import does not know this setting of the service");
 }
 
-/* Their settings become options of OpenSM's command line, so they override opensm.conf. */
+/* Their settings become options of OpenSM's command line, which override opensm.conf. */
 static int read_service(struct import *import)
 {
 	int error = 0;
@@ -362,6 +371,35 @@ static int read_service(struct import *import)
 		free(text);
 		free(path);
 	}
+	return error;
+}
+
+/* with_service: the settings of the service override the options. */
+static int import_read_options(struct import *import, bool with_service)
+{
+	char *path = mem_printf("%s/opensm.conf", import->dir), *text = NULL;
+	size_t size;
+	int error = import_read_file(import, path, &text, &size);
+
+	import->found |= text != NULL;
+	if (!error && !text)
+		import_report(import, OUTCOME_NOT_NEEDED, "opensm.conf", path, "",
+			      "there is no such file: weft's defaults are used");
+	if (!error && text &&
+	    opensm_conf_parse(path, text, size, option_read, import, import->refusal))
+		error = -EREMOTEIO;
+	if (!error && with_service)
+		error = read_service(import);
+	for (const struct opensm_row *row = opensm_rows; row->name && !error; row++) {
+		if (row->how == OPENSM_PARTITIONS)
+			error = take_partitions(import, row);
+		else if (row->how == OPENSM_PREFIXES)
+			import_take_prefixes(import, row);
+		else
+			import_take_option(import, row);
+	}
+	free(text);
+	free(path);
 	return error;
 }
 
@@ -416,18 +454,22 @@ static void report_numbered(struct import *import)
 		for (size_t i = 0; i < paths.gl_pathc; i++)
 			import_lose(import, strrchr(paths.gl_pathv[i], '/') + 1, paths.gl_pathv[i],
 				    "not read: the configuration of another port, which needs a "
-				    "weftd@CA:PORT of its own");
+				    "weftd@CA:PORT of its own; Red Hat's service uses such files "
+				    "in place of opensm.conf");
 	}
 	globfree(&paths);
 	free(pattern);
 }
 
-static int refuse_nothing(const struct import *import)
+/* is_named: the user named the directory. */
+static int refuse_nothing(const struct import *import, bool is_named)
 {
 	*import->refusal = mem_printf(
-		"%s has no opensm.conf and no partition file, and %s has no guid2lid: nothing to "
-		"import; name the directories: weftctl import opensm DIR --cache DIR",
-		import->dir, import->cache);
+		"no file of OpenSM found: %s%s%s%s no opensm.conf and no partition file, and %s "
+		"has "
+		"no guid2lid; name the directories: weftctl import opensm DIR --cache DIR",
+		import->dir, is_named ? " has" : " and ", is_named ? "" : import->root,
+		is_named ? "" : "/etc/rdma have", import->cache);
 	return -EREMOTEIO;
 }
 
@@ -469,8 +511,8 @@ static void report_others(struct import *import)
 		const char *note;
 	} others[] = {
 		{"guid2mkey", OUTCOME_LOST,
-		 "not by this command: weftctl keys import reads it, and without it ports with "
-		 "other keys do not answer"},
+		 "this command does not read it: run weftctl keys import, or ports with other "
+		 "M_Keys do not answer"},
 		{"neighbors", OUTCOME_NOT_NEEDED,
 		 "not needed: if a wrong M_Key hides the far end of a cable, weftd tries "
 		 "the keys of the missing ports"},
@@ -625,16 +667,15 @@ static int read_all(struct import *import, const char *dir, bool cache_is_named)
 	if (!error && cache_is_named)
 		error = check_folder(import, import->cache);
 	if (!error)
-		error = import_read_options(import);
-	if (!error && !dir)
-		error = read_service(import);
+		error = import_read_options(import, !dir);
 	if (!error)
 		error = read_lids(import);
 	if (error)
 		return error;
 	if (!import->found)
-		return refuse_nothing(import);
-	report_numbered(import);
+		return refuse_nothing(import, dir != NULL);
+	if (!import->has_guids)
+		report_numbered(import);
 	report_others(import);
 	return 0;
 }
@@ -725,7 +766,7 @@ void print_opensm(const json_t *data, FILE *out)
 	};
 	const char *readers = text_member(data, "readers");
 
-	print_outcome(data, OUTCOME_LOST, "LOST, weft does not have it:", lost, out);
+	print_outcome(data, OUTCOME_LOST, "LOST, read this first:", lost, out);
 	print_outcome(data, OUTCOME_TAKEN, "Taken over:", taken, out);
 	print_outcome(data, OUTCOME_NOT_NEEDED, "No longer needed:", not_needed, out);
 	text_put(out, data, "Options that have OpenSM's default are not listed.\nIn {to}:");

@@ -98,7 +98,7 @@ static void print_failure(bool json, int status)
 		return;
 	document = json_pack("{s:{s:O,s:i}}", "error", "lines", failure, "status", status);
 	if (json && document) {
-		json_dumpf(document, stdout, JSON_FORM | JSON_INDENT(2));
+		json_dumpf(document, stdout, JSON_FORM | JSON_COMPACT);
 		putchar('\n');
 		fflush(stdout);
 	}
@@ -147,7 +147,7 @@ static int ctl_print_help(int count, char *const *words)
 	     "Queries and controls weftd, the InfiniBand subnet manager.\n"
 	     "\n"
 	     "  -s SOCKET     Control socket; default: $WEFT_SOCKET, or /run/weft/control.sock.\n"
-	     "  --json        Print the answer as JSON, also an error.\n"
+	     "  --json        Print the answer, or an error, as JSON.\n"
 	     "  -o, --output COLUMN[,COLUMN...]\n"
 	     "                Print only these columns of a list, in this order.\n"
 	     "  --noheadings  Print a list without its line of headings.\n"
@@ -558,7 +558,10 @@ int main(int argc, char **argv)
 		status = run_command(&invocation);
 	else
 		flush_or_exit();
-	print_failure(invocation.json, status);
+	/* An answer that is text or goes to a file is no JSON. */
+	print_failure(invocation.json && !(invocation.command &&
+					   (invocation.command->sink || invocation.command->text)),
+		      status);
 	json_decref(invocation.request);
 	return status;
 }

@@ -256,7 +256,8 @@ static int check_alone(const char *path, const char *text, size_t size, json_t *
 /* Makes a list of the lines. */
 static void split_notes(json_t *result)
 {
-	char *lines = mem_strdup(text_member(result, "notes")), *rest = lines, *line;
+	const char *text = json_string_value(json_object_get(result, "notes"));
+	char *lines = mem_strdup(text ? text : ""), *rest = lines, *line;
 	json_t *notes = json_array();
 
 	while ((line = strsep(&rest, "\n"))) {
@@ -292,10 +293,10 @@ void print_partition_check(const json_t *data, FILE *out)
 
 	text_put_list(out, json_object_get(data, "notes"), "{}\n", "");
 	if (json_is_null(json_object_get(data, "changed"))) {
-		text_put(
-			out, data,
-			"{partitions:d} partition{partitions:#|s}, no errors; no weftd answers, so "
-			"the changes to ports are not known, and \"both\" is allowed\n");
+		text_put(out, data,
+			 "{partitions:d} partition{partitions:#|s}, no errors in the text; no "
+			 "weftd answers, so the changes to ports and allow_both_pkeys are not "
+			 "known (\"both\" is accepted)\n");
 		return;
 	}
 	text_put(out, data,

@@ -107,14 +107,15 @@ static void print_changed_port(const json_t *data, FILE *out)
 	if (json_object_get(data, "peer"))
 		text_put(out, data, " (to {peer} port {peer_port:d})");
 	text_put(out, data, ": {disabled:?disabled|enabled}");
-	if (number_member(data, "adapters_lost"))
+	if (number_member(data, "ports_lost"))
 		text_put(out, data,
-			 "; {adapters_lost:d} adapter{adapters_lost:#|s} {adapters_lost:#is|are} "
-			 "cut "
-			 "off, {pairs_lost:d} pair{pairs_lost:#|s} lost\n");
+			 "; {ports_lost:d} port{ports_lost:#|s} of adapters {ports_lost:#is|are} "
+			 "cut off, {pairs_lost:d} pair{pairs_lost:#|s} of ports lost "
+			 "{pairs_lost:#its|their} path\n");
 	else
-		fputs(flag_member(data, "disabled") ? "; no adapter is cut off\n"
-						    : "; the link comes up in the next seconds\n",
+		fputs(flag_member(data, "disabled")
+			      ? "; no port of an adapter is cut off\n"
+			      : "; if a cable is connected, the link comes up within seconds\n",
 		      out);
 	text_put(out, data, "{summary}\n");
 }
@@ -122,7 +123,8 @@ static void print_changed_port(const json_t *data, FILE *out)
 void print_port_change(const json_t *data, FILE *out)
 {
 	if (flag_member(data, "absent"))
-		fputs("the switch is not present; its port will be enabled when the switch is\n",
+		fputs("the switch is not in the fabric; weftd does not disable the port when the "
+		      "switch returns\n",
 		      out);
 	else if (flag_member(data, "unchanged"))
 		text_put(

@@ -75,7 +75,9 @@ static bool policy_file_refuse(struct reader *reader, const char *format, ...)
 	if (vasprintf(&reason, format, arguments) < 0)
 		abort();
 	va_end(arguments);
-	reader->error = mem_printf("%s:%u: %s", reader->name, reader->line, reason);
+	for (char *at = reason; *at; at++) /* a word of the file may have line ends */
+		*at = iscntrl((unsigned char)*at) ? ' ' : *at;
+	reader->error = mem_printf("%s:%u: %.300s", reader->name, reader->line, reason);
 	free(reason);
 	return false;
 }

@@ -142,19 +142,22 @@ json_t *replica_status(const struct replica *replica)
 	return status;
 }
 
-const char *replica_master_address(const struct replica *replica)
+const char *replica_master_address(const struct replica *replica, guid_t master)
 {
 	const struct follow *follow = &replica->follow;
 
-	return follow->stream && follow->greeted && follow->num_peers ? follow->peers[follow->next]
-								      : NULL;
+	return follow->stream && follow->greeted && follow->num_peers && follow->master == master
+		       ? follow->peers[follow->next]
+		       : NULL;
 }
 
 json_t *replica_summary(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
 	struct lead_figures lead = lead_figures(&replica->lead);
-	uint64_t own = follow->number > follow->acked ? follow->number - follow->acked : 0;
+	uint64_t own = replica_may_follow(replica) && follow->number > follow->acked
+			       ? follow->number - follow->acked
+			       : 0;
 
 	return json_pack("{s:o,s:i,s:i,s:I,s:b}", "refused", replica_refusals(replica), "standbys",
 			 (int)lead.standbys, "in_sync", (int)lead.in_sync, "behind",

@@ -87,8 +87,8 @@ void replica_touch_mft(struct replica *replica);
 void replica_register_commands(struct replica *replica, struct control *control);
 /* For ha status; a new reference. */
 json_t *replica_status(const struct replica *replica);
-/* The ha_peers entry of the master that this standby follows; NULL: none. Borrowed. */
-const char *replica_master_address(const struct replica *replica);
+/* The ha_peers entry of this master, if this standby follows it; NULL: it does not. Borrowed. */
+const char *replica_master_address(const struct replica *replica, guid_t master);
 /* For status: refused peers since the start, standbys, and changes behind; a new reference. */
 json_t *replica_summary(const struct replica *replica);
 

@@ -241,14 +241,16 @@ void control_reply_row(struct control_request *request, const struct buffer *res
 
 void control_fail(struct control_request *request, const char *format, ...)
 {
-	char text[4096];
 	va_list args;
+	char *text;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	if (vasprintf(&text, format, args) < 0)
+		abort(); /* out of memory */
 	va_end(args);
 	write_error(request->client, text);
 	request_end(request, text);
+	free(text);
 }
 
 void control_stream(struct control_request *request,

@@ -70,9 +70,10 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 		return;
 	}
 	if (pm->last.number < 2) {
-		control_fail(request,
-			     "rates are known after two reads of the counters; weftctl perf sweep "
-			     "reads them now, the option perf_interval from time to time");
+		control_fail(
+			request,
+			"rates are known after two reads of the counters; weftctl perf sweep reads "
+			"them now; weftd reads them every perf_interval seconds (0: never)");
 		return;
 	}
 	row_begin(&row, NULL, '{');
@@ -99,9 +100,8 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 
 /* perf errors */
 
-static const char never_read[] =
-	"The counters were never read: weftctl perf sweep reads them now, and the "
-	"option perf_interval regularly.";
+static const char never_read[] = "The counters were never read. weftctl perf sweep reads them now; "
+				 "weftd reads them every perf_interval seconds (0: never).";
 
 struct errors {
 	struct pm *pm;

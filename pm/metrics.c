@@ -2,7 +2,7 @@
 /*
  * perf metrics: figures in Prometheus' text format, in pieces. The caller's figures of other
  * modules come first; then those of the performance manager; then the error counters of ports.
- * Counters of links are there for each port of a switch from the first read, because increase()
+ * Counters of links are there for each port from the first read, because increase()
  * needs a value from before an error. Other counters are there if they are not 0.
  * Loop thread only.
  */
@@ -17,7 +17,7 @@
 
 enum { PORTS_A_PART = 64 };
 
-/* Counters of links, which each port of a switch has. */
+/* Counters of links, which each port has. */
 static const uint32_t always =
 	1u << ERROR_SYMBOL | 1u << ERROR_LINK_RECOVERY | 1u << ERROR_LINK_DOWNED | 1u << ERROR_RCV;
 
@@ -78,9 +78,12 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 		const char *name, *type, *help;
 		double value;
 	} rows[] = {
-		/* The first two always, the others while there is a fabric. */
+		/* The first two always, the others while there is a fabric: a former MASTER would
+		 * report an old time. */
 		{"weft_perf_sweeps_total", "counter", "Sweeps over all counters.",
 		 (double)last->number},
+		{"weft_perf_interval_seconds", "gauge", "Interval of the sweeps; 0: none.",
+		 (double)metrics->pm->options.interval_s},
 		{"weft_perf_last_sweep_timestamp_seconds", "gauge",
 		 "When the last one began; 0: none.", (double)last->wall_s},
 		{"weft_perf_sweep_duration_seconds", "gauge", "How long the last one took.",
@@ -102,6 +105,9 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 		{"weft_links_below_capability", "gauge",
 		 "Links that are slower or narrower than both ends support.",
 		 (double)metrics->survey->num_links},
+		{"weft_ports_with_full_counters", "gauge",
+		 "Ports with an error counter that stopped at its largest value.",
+		 (double)metrics->survey->num_full},
 		{"weft_ports_with_errors", "gauge", "Ports whose error counters are not all 0.",
 		 (double)(metrics->survey->num_rose + metrics->survey->num_rest)},
 	};
@@ -136,7 +142,7 @@ static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
 		     const struct pm_port *port)
 {
 	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
-		bool shown = agent->is_switch && port->read_us && always & 1u << bit;
+		bool shown = port->read_us && always & 1u << bit;
 
 		if ((bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT) ||
 		    (!pm_total(port, bit) && !shown))

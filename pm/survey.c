@@ -69,6 +69,14 @@ static void survey_add_port(struct pm_key **keys, size_t *count, const struct pm
 	(*keys)[(*count)++] = (struct pm_key){agent->guid, agent->is_switch, (uint8_t)num};
 }
 
+static bool has_full_counter(const struct pm_port *port)
+{
+	for (unsigned bit = 0; bit < PORT_ERRORS; bit++)
+		if (pm_is_full(port, bit))
+			return true;
+	return false;
+}
+
 static unsigned ports_stage(void *arg, size_t *at)
 {
 	struct pm_survey *survey = arg;
@@ -76,7 +84,7 @@ static unsigned ports_stage(void *arg, size_t *at)
 	unsigned units = 0;
 
 	if (*at == 0) {
-		survey->num_rose = survey->num_rest = survey->num_clean = 0;
+		survey->num_rose = survey->num_rest = survey->num_clean = survey->num_full = 0;
 		survey->merges = agents->merges;
 	}
 	for (; *at < agents->count && units < PIECE; ++*at) {
@@ -85,10 +93,11 @@ static unsigned ports_stage(void *arg, size_t *at)
 		for (unsigned num = agent->first; num <= agent->last; num++) {
 			const struct pm_port *port = pm_agent_port(agent, (uint8_t)num);
 
-			if (!port->has_errors && agent->is_switch && port->read_us)
+			if (!port->has_errors && port->read_us)
 				survey_add_port(&survey->clean, &survey->num_clean, agent, num);
 			if (!port->has_errors)
 				continue;
+			survey->num_full += has_full_counter(port);
 			if (port->rose & ~(UINT32_C(1) << SELECT_XMIT_WAIT))
 				survey_add_port(&survey->rose, &survey->num_rose, agent, num);
 			else

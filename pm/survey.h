@@ -22,8 +22,9 @@ struct pm_survey {
 	struct pm_slow_link *links;
 	/* Ports with errors: those whose counters rose at the last read, and the others. */
 	struct pm_key *rose, *rest;
-	struct pm_key *clean; /* ports of switches that were read and have no errors */
+	struct pm_key *clean; /* ports that were read and have no errors */
 	size_t num_links, num_rose, num_rest, num_clean;
+	size_t num_full; /* ports with a counter that stopped at its largest value */
 	uint64_t merges;
 	void (*done)(void *arg, struct pm_survey *survey); /* survey NULL: pm stops */
 	void *arg;

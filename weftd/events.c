@@ -432,6 +432,10 @@ static bool events_next_row(struct reading *reading, struct buffer *out, unsigne
 	const struct event_note *note = event_ring_from(ring, reading->next);
 	uint64_t there = note ? note->number : ring->next, next = reading->next;
 
+	if (next > ring->next && reading->counting) {
+		reading->next = 0;
+		return true;
+	}
 	if (next > ring->next) {
 		unknown_row(reading, out);
 		++*rows;
@@ -439,7 +443,7 @@ static bool events_next_row(struct reading *reading, struct buffer *out, unsigne
 	}
 	reading->next = there;
 	if (next < there) {
-		if (!reading->gaps)
+		if (!reading->gaps || reading->counting || reading->skip)
 			return true;
 		gap_row(next, there - 1, out);
 		++*rows;
@@ -483,6 +487,9 @@ static enum stream_step reading_next(void *source, struct buffer *part)
 		stop_counting(reading);
 		return STREAM_PART;
 	}
+	/* What a follower misses from now on was lost while it did not read. */
+	if (!more)
+		reading->gaps = true;
 	if (!more && !rows)
 		reading->rests = reading->follows;
 	if (more || rows)
@@ -548,11 +555,12 @@ static bool kind_exists(const char *kind)
 
 static void refuse_kind(const char *kind, char error[TEXT_SIZE])
 {
-	size_t used = (size_t)snprintf(error, TEXT_SIZE,
-				       "no kind \"%.20s\" of events; the kinds are", kind);
+	size_t used =
+		(size_t)snprintf(error, TEXT_SIZE, "no event kind \"%.20s\"; the kinds are", kind);
 
 	for (size_t i = 0; i < ARRAY_SIZE(all_kinds); i++)
-		used += (size_t)snprintf(error + used, TEXT_SIZE - used, " %s", all_kinds[i]);
+		used += (size_t)snprintf(error + used, TEXT_SIZE - used, "%s %s", i ? "," : "",
+					 all_kinds[i]);
 }
 
 /* Kinds between commas. False: one does not exist, with an error. */
@@ -583,12 +591,13 @@ static bool read_arguments(struct reading *reading, const json_t *args, char err
 
 	if (since && !read_since(reading, since)) {
 		snprintf(error, TEXT_SIZE,
-			 "--since: expected the number of an event, or @ and seconds since 1970; "
-			 "later events follow");
+			 "--since: expected the number of an event, or @SECONDS since 1970-01-01, "
+			 "such as @1790000000");
 		return false;
 	}
 	if (last && (!read_number(last, &reading->last) || !reading->last)) {
-		snprintf(error, TEXT_SIZE, "--lines: expected a number of events");
+		snprintf(error, TEXT_SIZE,
+			 "--lines: expected the number of events to show, from 1");
 		return false;
 	}
 	if (wanted && !read_kinds(reading, wanted, error))

@@ -117,7 +117,8 @@ static const struct metric metrics[] = {
 	GAUGE("ha_standbys", "ha.standbys", "Connected standbys of this manager."),
 	GAUGE("ha_standbys_in_sync", "ha.in_sync", "Standbys that have all registrations."),
 	GAUGE("ha_changes_behind", "ha.behind",
-	      "Changes that the last standby, or this standby itself, does not have yet."),
+	      "Changes that the standby furthest behind, or this standby itself, does not have "
+	      "yet."),
 	GAUGE("ha_follows", "ha.follows", "1: this manager follows a master."),
 	COUNTER("ha_refused_connections", "ha.refused.connections",
 		"Connections to ha_listen without a valid key or a place for their handshake."),

@@ -19,7 +19,7 @@ class Refused(Exception):
 
 
 def request(path, command, **arguments):
-    """Yields each part of the answer, and at last the result."""
+    """Yields each part of the answer, then the result."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.connect(path)
         stream = connection.makefile("rw", encoding="utf-8")

@@ -246,22 +246,25 @@ bool sm_at_master(const struct sm *sm, struct control_request *request, const ch
 {
 	enum sm_state role = peers_role(sm->peers);
 	const struct peer *master = peers_master(sm->peers);
-	const char *address = sm->replica ? replica_master_address(sm->replica) : NULL;
+	const char *address = sm->replica && master
+				      ? replica_master_address(sm->replica, master->info.guid)
+				      : NULL;
 	const char *name = master ? name_of(sm, master->info.guid) : NULL;
 	char guid[GUID_TEXT];
 
 	if (role == SM_MASTER)
 		return true;
 	if (!master)
-		control_fail(request, "this manager is %s: %s at the MASTER, which is not known",
+		control_fail(request,
+			     "this manager is %s: to %s, use the MASTER, which is not known yet",
 			     sm_state_name(role), what);
 	else
-		control_fail(
-			request,
-			"this manager is %s: %s at the MASTER, \"%s\" (port GUID %s, LID %u%s%s)",
-			sm_state_name(role), what, name ? name : "?",
-			guid_text(master->info.guid, guid), master->lid,
-			address ? ", address " : "", address ? address : "");
+		control_fail(request,
+			     "this manager is %s: to %s, use the MASTER, \"%s\" (port GUID %s, LID "
+			     "%u%s%s)",
+			     sm_state_name(role), what, name ? name : "?",
+			     guid_text(master->info.guid, guid), master->lid,
+			     address ? ", address " : "", address ? address : "");
 	return false;
 }
 

@@ -398,18 +398,18 @@ static void port_change_durable(void *ctx)
 	port_change_free(change);
 }
 
-/* The port, its peer, the wanted state, and the adapters and pairs of adapters that lose their only
- * path. */
+/* The port, its peer, the wanted state, and the ports of adapters and pairs of these that lose
+ * their path. */
 static json_t *change_answer(const struct asking *asking, const struct port *port)
 {
 	const struct fabric *fabric = asking->sm->fabric;
 	const struct port *peer = port->peer;
 	unsigned lost =
 		asking->disables ? disabled_cuts_off(fabric, asking->sm->registry, port) : 0;
+	json_int_t pairs = lost ? (json_int_t)lost * (disabled_count_ends(fabric) - lost) : 0;
 	json_t *answer = json_pack("{s:s,s:i,s:b,s:i,s:I}", "node", port->node->facts->description,
-				   "port", port->num, "disabled", asking->disables, "adapters_lost",
-				   (int)lost, "pairs_lost",
-				   (json_int_t)lost * ((json_int_t)fabric->num_adapters - lost));
+				   "port", port->num, "disabled", asking->disables, "ports_lost",
+				   (int)lost, "pairs_lost", pairs);
 
 	if (peer) {
 		json_object_set_new(answer, "peer", json_string(peer->node->facts->description));

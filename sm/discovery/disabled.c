@@ -47,23 +47,33 @@ static bool is_going(const struct registry *registry, const struct port *port)
 	return port_is_disabled(registry, port->node->guid, port->num);
 }
 
+/* Ports of this switch that lead to adapters. */
+static unsigned ends_at(const struct node *node)
+{
+	unsigned ends = 0;
+
+	for (unsigned i = 1; node->type == NODE_SWITCH && i <= node->num_ports; i++)
+		ends += node->port[i].peer && node->port[i].peer->node->type != NODE_SWITCH;
+	return ends;
+}
+
 /* Walks the fabric from a node without the cable at cut, until it finds the switch of cut. Returns
- * whether it found it; *adapters: those that it passed. */
+ * whether it found it; *ends: ports of adapters at the switches that it passed. */
 static bool finds_switch(const struct fabric *fabric, const struct registry *registry,
-			 const struct port *cut, struct node *from, unsigned *adapters)
+			 const struct port *cut, struct node *from, unsigned *ends)
 {
 	struct node **queue = mem_array(fabric->nodes.count, sizeof(*queue));
 	size_t head = 0, tail = 0;
 	struct map seen;
 
-	*adapters = 0;
+	*ends = 0;
 	map_init(&seen);
 	queue[tail++] = from;
 	map_put(&seen, from->guid, from);
 	while (head < tail && queue[head] != cut->node) {
 		struct node *node = queue[head++];
 
-		*adapters += node->type != NODE_SWITCH;
+		*ends += ends_at(node);
 		if (node->type != NODE_SWITCH && head > 1)
 			continue; /* an adapter does not forward */
 		for (unsigned i = 1; i <= node->num_ports; i++) {
@@ -85,20 +95,32 @@ static bool finds_switch(const struct fabric *fabric, const struct registry *reg
 bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
 			 const struct port *cut)
 {
-	unsigned adapters;
+	unsigned ends;
 
-	return fabric->sm_port &&
-	       finds_switch(fabric, registry, cut, fabric->sm_port->node, &adapters);
+	return fabric->sm_port && finds_switch(fabric, registry, cut, fabric->sm_port->node, &ends);
 }
 
 unsigned disabled_cuts_off(const struct fabric *fabric, const struct registry *registry,
 			   const struct port *cut)
 {
-	unsigned adapters;
+	unsigned ends;
 
-	if (!cut->peer || finds_switch(fabric, registry, cut, cut->peer->node, &adapters))
+	if (!cut->peer)
 		return 0;
-	return adapters;
+	if (cut->peer->node->type != NODE_SWITCH)
+		return 1;
+	return finds_switch(fabric, registry, cut, cut->peer->node, &ends) ? 0 : ends;
+}
+
+unsigned disabled_count_ends(const struct fabric *fabric)
+{
+	const struct node *node;
+	unsigned ends = 0;
+	size_t at = 0;
+
+	while ((node = map_next(&fabric->nodes, &at)))
+		ends += ends_at(node);
+	return ends;
 }
 
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry)

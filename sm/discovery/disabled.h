@@ -19,10 +19,12 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry);
  * the cables of disabled ports. Otherwise the port could not be enabled again. */
 bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
 			 const struct port *port);
-/* The number of adapters that the cable at this port connects to the rest of the fabric, as its
- * only path, under the same conditions. */
+/* The number of ports of adapters that have their link, or their only path to the rest of the
+ * fabric, through the cable at this port of a switch, under the same conditions. */
 unsigned disabled_cuts_off(const struct fabric *fabric, const struct registry *registry,
 			   const struct port *port);
+/* The number of ports of adapters that have a link. */
+unsigned disabled_count_ends(const struct fabric *fabric);
 /* An array of objects for weftctl status; a new reference. */
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry);
 

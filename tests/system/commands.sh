@@ -30,11 +30,11 @@ text|port list|host-0005|^HOST +host-0005 +1 +ACTIVE +4x EDR +4096 +[0-9]+ +leaf
 json|port list||"physical": "LinkUp"
 text|port show|leaf-01 3|^leaf-01 port 3: ACTIVE, LinkUp$
 json|port show|leaf-01 3|"vl_cap": 8
-text|port disable|leaf-02 3|^leaf-02 port 3 \(to spine-01 port 2\): disabled; no adapter is cut off$
+text|port disable|leaf-02 3|^leaf-02 port 3 \(to spine-01 port 2\): disabled; no port of an adapter is cut off$
 text|port disable|leaf-02 3|^leaf-02 port 3 is disabled already: nothing was written$
 json|port enable|leaf-02 3|"summary": "
 json|port disable|leaf-02 3|"summary": "
-text|port enable|leaf-02 3|^leaf-02 port 3: enabled; the link comes up in the next seconds$
+text|port enable|leaf-02 3|^leaf-02 port 3: enabled; if a cable is connected, the link comes up within seconds$
 json|port enable|leaf-02 3|"unchanged": true
 text|link list||^0x[0-9a-f]{16} +leaf-01 +1 +1 +0x[0-9a-f]{16} +host-0001 .* +ACTIVE +4x EDR +4096$
 json|link list||"state": "ACTIVE"

@@ -53,12 +53,12 @@ nothing_is_refused() {
 	mkdir -p empty.etc root/etc/default
 	import empty
 	equal "the status" $? 1 || return 1
-	matches 'empty.etc has no opensm.conf and no partition file, and empty.cache has no guid2lid: nothing to import' empty.txt ||
+	matches 'no file of OpenSM found: empty.etc has no opensm.conf and no partition file, and empty.cache has no guid2lid; name' empty.txt ||
 		because "it says: $(cat empty.txt)" || return 1
 	test ! -e empty.out || because "it wrote something" || return 1
 	echo PORTS=ALL >root/etc/default/opensm
 	"$BUILD/weftctl" import opensm --root root --to empty.out >empty.txt 2>&1 && because "the defaults of the service are no configuration"
-	matches 'root/etc/opensm has no opensm.conf' empty.txt || because "it says: $(cat empty.txt)" || return 1
+	matches 'found: root/etc/opensm and root/etc/rdma have no opensm.conf' empty.txt || because "it says: $(cat empty.txt)" || return 1
 	rm -r root
 }
 
@@ -98,7 +98,7 @@ prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
 	equal "the omitted options" "$(json 'sort map { "$_->{name}:$_->{outcome}" } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
 		"force_heavy_sweep:not needed guid2lid:lost guid_routing_order_file:lost lmc:lost no_such_option:lost routing_engine:lost" || return 1
-	matches 'omitted: dor' some.txt || because "it does not tell of the engine that is left out" || return 1
+	matches 'not used: dor; routing is' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file differs" || return 1
 	getent group weft >/dev/null || equal "the mode of weftd.conf" "$(stat -c %a some.out/weftd.conf)" 600 || return 1
@@ -146,7 +146,7 @@ losses_come_first() {
 	echo '0x1 0x1 0x1' >lossy.cache/guid2lid
 	import lossy || because "a loss is a failure: $(cat lossy.txt)" || return 1
 	equal "the headings" "$(grep -E '^(LOST|Taken|No longer)' lossy.txt | tr '\n' ' ')" \
-		"LOST, weft does not have it: Taken over: No longer needed: " || return 1
+		"LOST, read this first: Taken over: No longer needed: " || return 1
 	matches '^qos +TRUE +weft does not configure QoS: all traffic uses SL 0' lossy.txt || because "$(cat lossy.txt)" || return 1
 	matches 'routing = \["ftree", "updn"\]' lossy.txt || because "minhop takes the place of torus-2QoS: $(cat lossy.txt)" || return 1
 	rm -r lossy.out
@@ -162,23 +162,33 @@ losses_come_first() {
 # The files of Red Hat's package: /etc/rdma, and the settings of the service.
 red_hat_is_read() {
 	mkdir -p rh/etc/rdma rh/etc/sysconfig rh/etc/opensm rh/var/cache/opensm
-	echo 'sm_priority 2' >rh/etc/rdma/opensm.conf
+	sed 's,/etc/opensm/,/etc/rdma/,; s/^sm_priority .*/sm_priority 2/' all.conf >rh/etc/rdma/opensm.conf
 	echo 'sm_priority 3' >rh/etc/rdma/opensm.conf.1
 	echo 'Default=0x7fff: ALL=full;' >rh/etc/rdma/partitions.conf
 	printf '# comment\nGUIDS="0x2c90300a 0x2c90300b"\nPRIORITY=15\nEXTRA=x\n' >rh/etc/sysconfig/opensm
 	"$BUILD/weftctl" --json import opensm --root rh --to rh.out >rh.txt 2>&1 || because "$(cat rh.txt)" || return 1
 	equal "our configuration" "$(grep -v '^#' rh.out/weftd.conf | sort | tr '\n' ' ')" 'port_guid = 0x2c90300a; sm_priority = 15; ' || return 1
 	cmp -s rh/etc/rdma/partitions.conf rh.out/partitions.conf || because "the partition file is not the one of /etc/rdma" || return 1
-	equal "the losses" "$(outcomes lost rh.txt)" "EXTRA GUIDS guid2lid opensm.conf.1" || return 1
+	equal "the losses" "$(outcomes lost rh.txt)" "EXTRA GUIDS guid2lid" || return 1
+	sed -i '/^GUIDS/d' rh/etc/sysconfig/opensm
+	"$BUILD/weftctl" --json import opensm --root rh --to rh.1 >rh.txt 2>&1 || because "$(cat rh.txt)" || return 1
+	equal "the losses without GUIDS" "$(outcomes lost rh.txt)" "EXTRA guid2lid opensm.conf.1" || return 1
+	mkdir copy.etc && cp rh/etc/rdma/opensm.conf rh/etc/rdma/partitions.conf copy.etc && echo '* *' >copy.etc/prefix-routes.conf
+	import copy || because "$(cat copy.txt)" || return 1
+	cmp -s rh/etc/rdma/partitions.conf copy.out/partitions.conf || because "the partition file of a copy is not found" || return 1
+	matches "copy.etc/prefix-routes.conf" copy.out/weftd.conf || because "$(cat copy.out/weftd.conf)" || return 1
+	echo '* *' >rh/etc/rdma/prefix-routes.conf
+	"$BUILD/weftctl" --json import opensm --root rh --to rh.4 >rh.txt 2>&1 || because "$(cat rh.txt)" || return 1
+	matches '^prefix_routes_file = "/etc/rdma/prefix-routes.conf";$' rh.4/weftd.conf || because "$(cat rh.4/weftd.conf)" || return 1
 	echo 'sm_priority 4' >rh/etc/opensm/opensm.conf
 	"$BUILD/weftctl" --json import opensm --root rh --to rh.2 >rh.txt 2>&1 || because "$(cat rh.txt)" || return 1
 	matches 'rh/etc/rdma' rh.txt && matches 'has files, too' rh.txt || because "the second directory is not reported: $(cat rh.txt)" || return 1
 	echo 'start() {' >>rh/etc/sysconfig/opensm
 	"$BUILD/weftctl" import opensm --root rh --to rh.3 >rh.txt 2>&1 && because "it accepts a script" && return 1
-	matches 'rh/etc/sysconfig/opensm:5: a setting NAME=VALUE expected' rh.txt || because "it says: $(cat rh.txt)"
+	matches 'rh/etc/sysconfig/opensm:4: a setting NAME=VALUE expected' rh.txt || because "it says: $(cat rh.txt)"
 }
 
-# Errors of the partition file are all reported, the file is copied, and the status is 1. An SL is a loss.
+# Errors of the partition file are all reported, the file is copied, and the status is 1. An SL is a loss with QoS only.
 partition_file_is_checked() {
 	mkdir -p bad.etc
 	printf 'a=1: ALL=half;\nb=2, ipoib: 0x1=both;\nc=3, sl=2: ALL;\n' >bad.etc/partitions.conf
@@ -191,7 +201,15 @@ partition_file_is_checked() {
 	sed -i '1,2d' bad.etc/partitions.conf
 	rm -r bad.out
 	import bad --json || because "an SL is an error: $(cat bad.txt)" || return 1
-	equal "the losses" "$(outcomes lost bad.txt)" "guid2lid partition_config_file"
+	equal "the losses" "$(outcomes lost bad.txt)" "guid2lid" || return 1
+	echo 'qos TRUE' >bad.etc/opensm.conf
+	rm -r bad.out
+	import bad --json || because "an SL is an error: $(cat bad.txt)" || return 1
+	equal "the losses with QoS" "$(outcomes lost bad.txt)" "guid2lid partition_config_file qos" || return 1
+	printf 'a=1: \xe9=full,\n x\ty;\n' >bad.etc/partitions.conf
+	rm -r bad.out
+	import bad --json
+	equal "the errors in Latin-1" "$(json '$_->{errors}, scalar grep { $_->{note} =~ /bad.etc/ } @{$_->{options}}' <bad.txt)" "1 1"
 }
 
 # A port in the fabric keeps its present LID. For a port that is off the store has OpenSM's LID, which stays.

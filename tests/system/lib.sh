@@ -398,9 +398,10 @@ replies_fit() {
 		    words = os.path.basename(path).split("@")[0] + "_"
 		    for reply in read(path):
 		        name = next((c for c in commands if words.startswith(c.replace(" ", "_") + "_")), None)
-		        if not name:
+		        refused = isinstance(reply, dict) and "error" in reply
+		        if not name and not refused:
 		            sys.exit(f"no such command: {words}")
-		        judge = failure if isinstance(reply, dict) and "error" in reply else judges[name]
+		        judge = failure if refused else judges[name]
 		        error = best_match(judge.iter_errors(reply))
 		        if error:
 		            sys.exit(f"{name}: at {error.json_path}: {error.message[:300]}")

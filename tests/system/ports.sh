@@ -59,7 +59,7 @@ named() {
 
 disabled() {
 	ctl daemon port disable leaf-02 1 >done.txt || because "it fails" || return 1
-	equal "its answer" "$(json 'join " ", @$_{qw(node port peer peer_port adapters_lost pairs_lost)}' <done.txt)" "leaf-02 1 host-0003 1 1 7" || return 1
+	equal "its answer" "$(json 'join " ", @$_{qw(node port peer peer_port ports_lost pairs_lost)}' <done.txt)" "leaf-02 1 host-0003 1 1 7" || return 1
 	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
 	equal "the output of status" "$(status daemon 'map { "$_->{description} $_->{port}" } @{$_->{disabled_ports}}')" "leaf-02 1" || return 1
 	ctl daemon sweep heavy >done.txt
@@ -111,9 +111,9 @@ own_way() {
 		refused 'this cable is the only path to "leaf-01".*--force' port disable leaf-01 1 || return 1
 	ctl daemon port disable leaf-02 3 >done.txt || because "one of two ways is refused" || return 1
 	refused 'only path to "leaf-02"' port disable leaf-02 4 || return 1
-	equal "the adapters that it cuts off" "$(json '$_->{adapters_lost}' <done.txt)" 0 || return 1
+	equal "the adapters that it cuts off" "$(json '$_->{ports_lost}' <done.txt)" 0 || return 1
 	ctl daemon port disable spine-02 2 >done.txt || because "the other end of the last way is refused" || return 1
-	equal "the adapters and pairs that this cuts off" "$(json '@$_{qw(adapters_lost pairs_lost)}' <done.txt)" "2 12" || return 1
+	equal "the adapters and pairs that this cuts off" "$(json '@$_{qw(ports_lost pairs_lost)}' <done.txt)" "2 12" || return 1
 	wait_for 10 has_status daemon '$_->{counts}{switches}' 5 || because "leaf-02 is still there" || return 1
 	ctl daemon port enable spine-02 2 >done.txt || because "it cannot be enabled" || return 1
 	wait_for 20 has_status daemon '$_->{counts}{switches}, $_->{counts}{adapters}' '6 8' || because "leaf-02 does not come back" || return 1

@@ -572,17 +572,19 @@ static const struct {
 	 "leaf port 3 is enabled already: nothing was written\n"},
 	{"a port that is disabled", print_port_change,
 	 "{\"node\":\"leaf\",\"port\":3,\"peer\":\"spine\",\"peer_port\":2,\"disabled\":true,"
-	 "\"adapters_lost\":0,\"pairs_lost\":0,\"summary\":\"subnet up\"}",
-	 "leaf port 3 (to spine port 2): disabled; no adapter is cut off\nsubnet up\n"},
+	 "\"ports_lost\":0,\"pairs_lost\":0,\"summary\":\"subnet up\"}",
+	 "leaf port 3 (to spine port 2): disabled; no port of an adapter is cut off\nsubnet up\n"},
 	{"a port whose peer is cut off", print_port_change,
 	 "{\"node\":\"leaf\",\"port\":3,\"peer\":\"host\",\"peer_port\":1,\"disabled\":true,"
-	 "\"adapters_lost\":1,\"pairs_lost\":31,\"summary\":\"subnet up\"}",
-	 "leaf port 3 (to host port 1): disabled; 1 adapter is cut off, 31 pairs lost\nsubnet "
+	 "\"ports_lost\":1,\"pairs_lost\":31,\"summary\":\"subnet up\"}",
+	 "leaf port 3 (to host port 1): disabled; 1 port of adapters is cut off, 31 pairs of ports "
+	 "lost their path\nsubnet "
 	 "up\n"},
 	{"a port that is enabled", print_port_change,
-	 "{\"node\":\"leaf\",\"port\":3,\"disabled\":false,\"adapters_lost\":0,\"pairs_lost\":0,"
+	 "{\"node\":\"leaf\",\"port\":3,\"disabled\":false,\"ports_lost\":0,\"pairs_lost\":0,"
 	 "\"summary\":\"subnet up\"}",
-	 "leaf port 3: enabled; the link comes up in the next seconds\nsubnet up\n"},
+	 "leaf port 3: enabled; if a cable is connected, the link comes up within seconds\nsubnet "
+	 "up\n"},
 	{"nothing to reload", print_would_change, "{\"changes\":[]}",
 	 "configuration ok; a reload would change no option\n"},
 	{"as planned", print_differences,
@@ -630,7 +632,8 @@ static const struct {
 	 "  MTUCap            4096\n"
 	 "  enforces P_Keys   in and out\n"},
 	{"a port of a switch that is away", print_port_change, "{\"absent\":true}",
-	 "the switch is not present; its port will be enabled when the switch is\n"},
+	 "the switch is not in the fabric; weftd does not disable the port when the switch "
+	 "returns\n"},
 	{"an event", print_event,
 	 "{\"number\":17,\"time_s\":1767323045,\"kind\":\"link\",\"text\":\"link down\","
 	 "\"node\":\"leaf\\u001b\",\"node_guid\":\"0x1\",\"port\":3,\"port_guid\":\"0x2\","

@@ -384,7 +384,25 @@ static void test_filters(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "\"ok\":false"));
 	}
 	ask(bad[0]);
-	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "the kinds are role standby sweep link"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "the kinds are role, standby, sweep, link"));
+	end();
+}
+
+/* A number that is not known yet is reported once, also with a number of lines. */
+static void test_lines_since(void)
+{
+	begin();
+	happen(EVENTS_KEPT + 7);
+	ask(",\"since\":99999,\"lines\":2");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "the latest event is 10007"));
+	CU_ASSERT_PTR_NULL(
+		strstr(strstr(bed.client.text, "the latest event") + 1, "the latest event"));
+	CU_ASSERT_PTR_NOT_NULL(row_of(10007));
+	CU_ASSERT_PTR_NOT_NULL(row_of(10006));
+	CU_ASSERT_PTR_NULL(row_of(10005));
+	ask(",\"since\":1,\"lines\":2");
+	CU_ASSERT_PTR_NULL(strstr(bed.client.text, "no longer stored"));
+	CU_ASSERT_PTR_NULL(row_of(10005));
 	end();
 }
 
@@ -402,6 +420,9 @@ static void test_follow_filtered(void)
 	happen(1);
 	client_await(&bed.client, "\"number\":5002");
 	CU_ASSERT_PTR_NULL(row_of(5001));
+	happen(2 * EVENTS_KEPT);
+	client_await(&bed.client, "\"number\":25002,");
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.client.text, "are no longer stored"));
 	end();
 }
 
@@ -577,12 +598,19 @@ static void test_bad_number(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"ring", test_ring},	   {"kinds", test_kinds},
-		{"sources", test_sources}, {"the words of traps", test_trap_words},
-		{"follow", test_follow},   {"behind", test_behind},
-		{"filters", test_filters}, {"follow some", test_follow_filtered},
-		{"gap", test_gap},	   {"kinds apart", test_kinds_apart},
-		{"numbers", test_numbers}, {"bad number", test_bad_number},
+		{"ring", test_ring},
+		{"kinds", test_kinds},
+		{"sources", test_sources},
+		{"the words of traps", test_trap_words},
+		{"follow", test_follow},
+		{"behind", test_behind},
+		{"filters", test_filters},
+		{"follow some", test_follow_filtered},
+		{"lines since", test_lines_since},
+		{"gap", test_gap},
+		{"kinds apart", test_kinds_apart},
+		{"numbers", test_numbers},
+		{"bad number", test_bad_number},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -108,9 +108,9 @@ static void test_hands_over(void)
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_HANDOVER);
 	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_STANDBY);
 	CU_ASSERT(says(world, "ha handover", "",
-		       "this manager is STANDBY: run this command at the MASTER"));
+		       "this manager is STANDBY: to run this command, use the MASTER"));
 	CU_ASSERT(says(world, "ha disable", "",
-		       "this manager is STANDBY: run this command at the MASTER"));
+		       "this manager is STANDBY: to run this command, use the MASTER"));
 	control_end(world);
 }
 

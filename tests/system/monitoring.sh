@@ -58,9 +58,11 @@ dashboard_is_sound() {
 	[ "$(wc -l <dashboard.txt)" -ge 40 ] || because "the dashboard has $(wc -l <dashboard.txt) queries"
 }
 
-# Writes the metrics for the web server, whole or not at all.
+# Writes the metrics for the web server, whole or not at all. In the first quarter of an hour after a start, alerts about
+# links are silent, so the start is made earlier.
 scrape() {
-	"$BUILD/weftctl" -s daemon.run/control.sock perf metrics >metrics.new && mv metrics.new served/metrics
+	"$BUILD/weftctl" -s daemon.run/control.sock perf metrics >metrics.new &&
+		sed -i 's/^weft_start_timestamp_seconds .*/weft_start_timestamp_seconds 1700000000/' metrics.new && mv metrics.new served/metrics
 }
 
 free_port() {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "ctl/handlers.h"
-#include "ctl/when.h"
 #include "formats/partitions.h"
 #include "lib/log.h"
+#include "lib/when.h"
 
 static const char *const sweep_kinds[] = {"light", "heavy", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};

@@ -728,7 +728,7 @@ static int choose_port(struct umad *umad, const struct umad_choice *choice, char
 		"no InfiniBand adapter on this machine; is its driver loaded? ibstat lists them");
 }
 
-bool umad_has_adapters(void)
+bool transport_has_adapters(void)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN];
 	int count = umad_init() < 0 ? 0 : umad_get_cas_names(names, UMAD_MAX_DEVICES);
@@ -741,7 +741,7 @@ bool umad_has_adapters(void)
 	return true;
 }
 
-int umad_check(const struct umad_choice *choice, char *why, size_t why_size)
+int transport_check_umad(const struct umad_choice *choice, char *why, size_t why_size)
 {
 	struct umad *umad = mem_zalloc(sizeof(*umad));
 	int error = choose_port(umad, choice, why, why_size);

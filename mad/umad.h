@@ -25,9 +25,9 @@ struct umad_choice {
 };
 
 /* Whether this machine has an adapter of any kind. */
-bool umad_has_adapters(void);
+bool transport_has_adapters(void);
 /* Whether a port fits choice, without opening it: 0, or -errno with one line in why. */
-int umad_check(const struct umad_choice *choice, char *why, size_t why_size);
+int transport_check_umad(const struct umad_choice *choice, char *why, size_t why_size);
 /* Opens the first port that fits choice, ports with a physical link before others. On failure
  * returns -errno, and why has one line with the object, the reason and the remedy. -ENODEV: no such
  * CA or port. -EACCES: no rights on the device file. -EBUSY: another program, such as a second

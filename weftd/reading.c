@@ -215,13 +215,13 @@ static int check_port(struct steps *steps, char error[CONF_ERROR_SIZE])
 	memcpy(choice.others, conf->failover_ports, sizeof(choice.others));
 	if (!choice.ca && !choice.port && !choice.port_guid)
 		return 0;
-	if (!umad_has_adapters()) {
+	if (!transport_has_adapters()) {
 		fputs("ca, port and port_guid were not checked: no InfiniBand adapter on this "
 		      "machine\n",
 		      steps->warnings);
 		return 0;
 	}
-	return umad_check(&choice, error, CONF_ERROR_SIZE) ? EXIT_FAILURE : 0;
+	return transport_check_umad(&choice, error, CONF_ERROR_SIZE) ? EXIT_FAILURE : 0;
 }
 
 /* Beginnings and ends */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Points in time that a user writes, as for journalctl --since. Pure, except for the time zone. */
-#ifndef CTL_WHEN_H
-#define CTL_WHEN_H
+#ifndef LIB_WHEN_H
+#define LIB_WHEN_H
 
 #include <stdbool.h>
 #include <time.h>

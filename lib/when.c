@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Points in time: ctl/when.h. */
-#include "ctl/when.h"
+/* Points in time: lib/when.h. */
+#include "lib/when.h"
 
 #include <stdlib.h>
 #include <string.h>

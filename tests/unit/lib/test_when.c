@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Points in time that a user writes (ctl/when.h), in a time zone with summer time. */
-#include "ctl/when.h"
+/* Points in time that a user writes (lib/when.h), in a time zone with summer time. */
+#include "lib/when.h"
 
 #include <stdlib.h>
 #include <string.h>

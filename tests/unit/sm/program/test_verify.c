@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Identity checks of switches before they are written: sm/program/verify.c. */
 #include "sm/context.h"
+#include "sm/program/parts.h"
 #include "tests/unit/fixtures/sm_world.h"
 
 enum { LEAVES = 3, HOSTS = 2, OUR_CAP = 1000 };
@@ -67,10 +68,46 @@ static void test_set_follows_the_check(void)
 	sm_world_free(world);
 }
 
+/* An answer to programming whose PortState does not follow from the last one is a sign of a moved
+ * cable: checks from before it count no more. */
+static void test_signs(void)
+{
+	static const struct {
+		bool of_switch;
+		uint8_t state;
+		bool sign;
+	} rows[] = {
+		{true, PORT_ACTIVE, false}, {true, PORT_ARMED, false},	 {true, PORT_INIT, true},
+		{true, PORT_DOWN, true},    {false, PORT_ACTIVE, false}, {false, PORT_INIT, true},
+		{false, PORT_DOWN, true},
+	};
+	struct program *program;
+	struct node *node;
+
+	world = sm_world_new(net_tree2(LEAVES, HOSTS, 2, 1), LEAVES + 2, 1, NULL);
+	CU_ASSERT_TRUE_FATAL(sm_world_up(world));
+	program = world->sm->program;
+	node = fabric_find_node(world->sm->fabric, sm_world_node(world, "leaf-2")->info.node_guid);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct port *port = &node->port[1];
+		uint64_t before = program->epoch;
+
+		program->epoch_used = true;
+		program->report.not_as_read = false;
+		node->sw->links_changed = false;
+		program_note_state(program, rows[i].of_switch ? port : port->peer, rows[i].state);
+		CU_ASSERT_EQUAL(program->epoch != before, rows[i].sign);
+		CU_ASSERT_EQUAL(node->sw->links_changed, rows[i].sign && rows[i].of_switch);
+		CU_ASSERT_EQUAL(program->report.not_as_read, rows[i].sign && !rows[i].of_switch);
+	}
+	sm_world_free(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"a Set() follows the check", test_set_follows_the_check},
+		{"signs of a moved cable", test_signs},
 		CU_TEST_INFO_NULL,
 	};
 

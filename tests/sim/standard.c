@@ -533,6 +533,8 @@ const struct known_seed sim_known_seeds[] = {
 	{"stop-at-changed-routes", 44,
 	 "Sets sent from a queue of the window after the sweep had stopped"},
 	{"stop-at-changed-routes", 35, "the same"},
+	{"stop-at-changed-routes", 68, "the same"},
+	{"stop-at-changed-routes", 106, "the same"},
 	{"stop-at-changed-routes", 90,
 	 "a cable found while others were moved, with a silent far end"},
 	{"swaps-tree", 6, "a Set() over another route than the verified route"},

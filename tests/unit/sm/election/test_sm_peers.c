@@ -276,6 +276,47 @@ static bool polled_often(const struct world *world)
 	return world->fake->requests >= polls_wanted;
 }
 
+static unsigned polls_by_lid;
+static uint64_t wait_until_us;
+
+static enum fake_fate count_polls(void *ctx, struct fake_node *node,
+				  const struct mad_header *header)
+{
+	(void)ctx;
+	polls_by_lid += node->has_sm && header->mgmt_class == CLASS_SUBN_LID &&
+			header->attr_id == ATTR_SM_INFO;
+	return FAKE_ANSWER;
+}
+
+static bool is_late(const struct world *world)
+{
+	return loop_now_us(world->loop) >= wait_until_us;
+}
+
+static void poll_often(struct sm_options *options)
+{
+	options->poll_interval_ms = 60;
+}
+
+/* A MASTER polls the others also if it surveys them more often than once in poll_interval. */
+static void test_polls_over_surveys(void)
+{
+	struct fake_node *other;
+	struct world *world = with_other(poll_often, PRIORITY - 1, SM_STANDBY, &other);
+
+	CU_ASSERT_EQUAL(role(world), SM_MASTER);
+	world->fake->fate = count_polls;
+	world->fake->ctx = world;
+	polls_by_lid = 0;
+	for (unsigned i = 0; i < 15; i++) {
+		wait_until_us = loop_now_us(world->loop) + 20000;
+		CU_ASSERT_TRUE(sm_world_run(world, is_late));
+		sm_world_sweep(world, DISCOVER_HEAVY);
+	}
+	CU_ASSERT(polls_by_lid >= 2);
+	sm_world_free(world);
+}
+
 /* Its counter stands still, or runs backwards: it answers, so it is alive. */
 static void test_counter_runs_backwards(void)
 {
@@ -1222,6 +1263,7 @@ int main(void)
 		{"gone is confirmed once", test_gone_is_confirmed_once},
 		{"closed connection", test_closed_connection},
 		{"polls itself by LID", test_polls_itself},
+		{"polls over surveys", test_polls_over_surveys},
 		{"list follows polls", test_list_follows_polls},
 		{"list of a standby", test_list_of_a_standby},
 		{"meets a new master", test_meets_a_new_master},

@@ -103,11 +103,59 @@ static void test_signs(void)
 	sm_world_free(world);
 }
 
+/* A switch that refused a Set() is checked again before its next one: a host behind a moved cable
+ * may have refused it. */
+static void test_refusal(void)
+{
+	struct program *program;
+	struct node *node;
+
+	world = sm_world_new(net_tree2(LEAVES, HOSTS, 2, 1), LEAVES + 2, 1, NULL);
+	CU_ASSERT_TRUE_FATAL(sm_world_up(world));
+	program = world->sm->program;
+	program->began_us = loop_now_us(program->loop);
+	program->sweep_epoch = 17;
+	node = fabric_find_node(world->sm->fabric, sm_world_node(world, "leaf-2")->info.node_guid);
+	verify_begin(program, node);
+	CU_ASSERT_EQUAL(node->sw->verify.epoch, 17);
+	switch_trouble(node)->refusals = 1;
+	verify_begin(program, node);
+	CU_ASSERT_EQUAL(node->sw->verify.epoch, 0);
+	sm_world_free(world);
+}
+
+/* A table that was right as it was read has no LinearFDBTop that weftd wrote. It is lost all the
+ * same if another manager changes the top. */
+static void test_top_of_another(void)
+{
+	union notice_details details = {0};
+	struct node *node;
+	uint16_t top;
+
+	world = sm_world_new(net_tree2(LEAVES, HOSTS, 2, 1), LEAVES + 2, 1, NULL);
+	CU_ASSERT_TRUE_FATAL(sm_world_up(world));
+	leaf = sm_world_node(world, "leaf-2");
+	node = fabric_find_node(world->sm->fabric, leaf->info.node_guid);
+	node->sw->lft.top_set = 0;
+	top = leaf->sw.linear_fdb_top;
+	CU_ASSERT(top > 0 && node->sw->lft.settled && node->sw->lft.want);
+	leaf->sw.linear_fdb_top = 0;
+	leaf->sw.port_state_change = 1;
+	world->reports = 0;
+	details.link_state.lid = leaf->port[0].info.lid;
+	fake_trap(world->fake, details.link_state.lid, TRAP_LINK_STATE, &details, 1, 0);
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_EQUAL(leaf->sw.linear_fdb_top, top);
+	sm_world_free(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"a Set() follows the check", test_set_follows_the_check},
 		{"signs of a moved cable", test_signs},
+		{"after a refusal", test_refusal},
+		{"a top of another manager", test_top_of_another},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -47,7 +47,7 @@ page() {
 
 	mkdir "$folder" "$folder/here" && cd "$folder" && split_page '' '$' <"$root/$1"
 	page_script >script
-	(cd here && TMPDIR=$folder WEFTSIM_SOCKET=$folder/page.sock timeout 200 bash "$folder/script" >../script.out 2>&1)
+	(cd here && PATH=$root/examples/control:$PATH TMPDIR=$folder WEFTSIM_SOCKET=$folder/page.sock timeout 200 bash "$folder/script" >../script.out 2>&1)
 	for ((n = 1; n <= $(find . -maxdepth 1 -name '*.shown' | wc -l); n++)); do
 		if [ -s $n.shown ]; then
 			as_shown $n || because "it prints: $(head -n 40 $n.out); of: $(cat $n)" || return 1

@@ -267,7 +267,11 @@ int reading_check(const struct conf_sources *sources, FILE *errors, FILE *warnin
 	struct reading reading = {0};
 	struct steps steps = {
 		.sources = sources, .reading = &reading, .errors = errors, .warnings = warnings};
-	int status = run(&steps, start_steps, error), more = run(&steps, check_steps, error);
+	int status = run(&steps, start_steps, error), more = 0;
+
+	/* After a wrong command line, the options are not those that the user wants to check. */
+	if (status != READING_USAGE)
+		more = run(&steps, check_steps, error);
 
 	reading_done(&reading);
 	return status ? status : more;

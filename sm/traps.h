@@ -12,8 +12,9 @@
  * trap in each interval. */
 enum { TRAPS_TOLD_BURST = 50, TRAPS_TOLD_INTERVAL_US = 100000 };
 /* Limits of the traps of a port, and of all unknown senders together, that make weftd verify
- * switches again. */
-enum { TRAP_EPOCHS_BURST = 64, TRAP_EPOCHS_INTERVAL_US = 20000 };
+ * switches again. In each interval all switches must be verified and written, even if SMPs take
+ * 100 ms: else a trap after each SMP would keep a sweep from its end. */
+enum { TRAP_EPOCHS_BURST = 64, TRAP_EPOCHS_INTERVAL_US = 1000000 };
 
 /* Prepares the limits of log lines and of reads that traps cause. */
 void traps_init(struct sm *sm);

@@ -633,6 +633,7 @@ static struct {
 	bool is_inside;
 	lid_t slid; /* LID_PERMISSIVE: by a directed route */
 	uint64_t tid;
+	unsigned takes_us;
 } each_smp;
 
 static enum fake_fate trap_with_each_smp(void *ctx, struct fake_node *node,
@@ -648,6 +649,7 @@ static enum fake_fate trap_with_each_smp(void *ctx, struct fake_node *node,
 	if (each_smp.is_inside)
 		return FAKE_ANSWER;
 	each_smp.is_inside = true;
+	usleep(each_smp.takes_us);
 	each_smp.tid++;
 	if (each_smp.slid != LID_PERMISSIVE) {
 		fake_trap(world->fake, each_smp.slid, TRAP_LINK_STATE, &details, each_smp.tid, 0);
@@ -669,10 +671,17 @@ static bool tables_are_right(const struct world *world)
 }
 
 /* A flood of traps does not keep weftd from writing tables: a switch that lost its table gets it
- * back, from unknown places also while the flood lasts. */
+ * back, from unknown places also while the flood lasts. If SMPs are slow, the traps come slowly,
+ * too: each check of the switch is followed by a trap. */
 static void test_flood_of_epochs(void)
 {
-	for (unsigned known = 0; known < 2; known++) {
+	static const struct {
+		bool known;
+		unsigned takes_us;
+	} floods[] = {{false, 0}, {true, 0}, {false, 12000}, {true, 12000}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(floods); i++) {
+		bool known = floods[i].known;
 		struct fake_node *leaf;
 		struct bed bed;
 
@@ -682,6 +691,7 @@ static void test_flood_of_epochs(void)
 		leaf->sw.linear_fdb_top = 0;
 		leaf->port[0].info.lid = 0;
 		each_smp.slid = known ? lid_of(&bed, SWITCH) : LID_PERMISSIVE;
+		each_smp.takes_us = floods[i].takes_us;
 		bed.world->fake->fate = trap_with_each_smp;
 		trigger_heavy(&bed.world->sm->trigger, "test");
 		if (known) /* the ports of that switch are in doubt until the flood ends */

@@ -39,7 +39,7 @@ struct import {
 	char *dir, *cache;
 	const char *to;
 	bool found;		     /* a file of OpenSM */
-	bool has_guids;		     /* Red Hat\'s service then ignores numbered files */
+	bool has_guids;		     /* Red Hat's service then ignores numbered files */
 	unsigned errors;	     /* in the partition file */
 	const struct group *readers; /* may read the new files; NULL: only their owner */
 	json_t *values;	 /* of OpenSM's options, by name: the last line of each counts */
@@ -101,14 +101,13 @@ static void import_lose(struct import *import, const char *name, const char *the
 	import_report(import, OUTCOME_LOST, name, theirs, "", note);
 }
 
-/* name: of OpenSM's setting. */
-static void import_take(struct import *import, const struct opensm_row *row, const char *name,
-			const char *theirs, const char *value, const char *note)
+static void import_take(struct import *import, const struct opensm_row *row, const char *theirs,
+			const char *value)
 {
 	char *ours = mem_printf("%s = %s", row->ours, is_key(row->ours) ? "..." : value);
 
 	json_object_set_new(import->ours, row->ours, json_string(value));
-	import_report(import, OUTCOME_TAKEN, name, theirs, ours, note);
+	import_report(import, OUTCOME_TAKEN, row->name, theirs, ours, row->note);
 	free(ours);
 }
 
@@ -164,17 +163,13 @@ static char *path_of(const struct import *import, const struct opensm_row *row)
 /* Reports each error of the text, and each item that weft interprets differently. */
 static void check_partitions(struct import *import, const struct opensm_row *row, const char *path)
 {
-	bool both = is_on(import, "allow_both_pkeys");
 	struct partitions *partitions = NULL;
-	char *reason = NULL, *lines, *rest, *line;
+	char *lines = NULL, *rest, *line;
 
-	if (partitions_parse(path, import->partitions, import->partitions_size, both, &partitions,
-			     &reason)) {
-		free(reason);
-		lines = partitions_errors(path, import->partitions, import->partitions_size, both);
-	} else {
-		lines = partitions->notes ? mem_strdup(partitions->notes) : NULL;
-	}
+	if (!partitions_parse_all(path, import->partitions, import->partitions_size,
+				  is_on(import, "allow_both_pkeys"), &partitions, &lines) &&
+	    partitions->notes)
+		lines = mem_strdup(partitions->notes);
 	for (rest = lines; (line = strsep(&rest, "\n"));) {
 		char *note = mem_printf("%s%s", line,
 					partitions ? "" : " (weftd does not start with this file)");
@@ -224,7 +219,7 @@ static void import_take_prefixes(struct import *import, const struct opensm_row 
 	const char *there = *import->root ? path + strlen(import->root) : whole;
 
 	if (whole && !opensm_translate(row, there, "", value, lost))
-		import_take(import, row, row->name, path, value, row->note);
+		import_take(import, row, path, value);
 	else if (*path && !opensm_value_same(import_value(import, row->name), row->preset))
 		import_lose(import, row->name, path,
 			    "there is no such file: routes to other subnets are missing");
@@ -274,16 +269,16 @@ static void lose_engines(struct import *import, const struct opensm_row *row, co
 	free(note);
 }
 
-/* name: of OpenSM's setting, whose value is theirs. */
-static void take_value(struct import *import, const struct opensm_row *row, const char *name,
-		       const char *theirs)
+/* An option with an equivalent. */
+static void take_value(struct import *import, const struct opensm_row *row)
 {
+	const char *theirs = import_value(import, row->name);
 	char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
 
 	switch (opensm_translate(row, theirs, import_value(import, "perfmgr_sweep_time_s"), value,
 				 lost)) {
 	case 0:
-		import_take(import, row, name, theirs, value, row->note);
+		import_take(import, row, theirs, value);
 		if (*lost)
 			lose_engines(import, row, lost, value);
 		if (row->how == OPENSM_M_KEY)
@@ -293,21 +288,20 @@ static void take_value(struct import *import, const struct opensm_row *row, cons
 		if (*lost)
 			lose_engines(import, row, lost, "the default of weft");
 		else
-			import_report(import, OUTCOME_NOT_NEEDED, name, theirs, "", row->note);
+			import_report(import, OUTCOME_NOT_NEEDED, row->name, theirs, "", row->note);
 		break;
 	default:
-		import_lose(import, name, theirs, "not a valid value: the default of weft is used");
+		import_lose(import, row->name, theirs,
+			    "not a valid value: the default of weft is used");
 	}
 }
 
 static void import_take_option(struct import *import, const struct opensm_row *row)
 {
-	const char *theirs = import_value(import, row->name);
-
-	if (opensm_value_same(theirs, row->preset))
+	if (opensm_value_same(import_value(import, row->name), row->preset))
 		return;
 	if (row->ours)
-		take_value(import, row, row->name, theirs);
+		take_value(import, row);
 	else
 		leave_option(import, row);
 }
@@ -464,12 +458,15 @@ static void report_numbered(struct import *import)
 /* is_named: the user named the directory. */
 static int refuse_nothing(const struct import *import, bool is_named)
 {
-	*import->refusal = mem_printf(
-		"no file of OpenSM found: %s%s%s%s no opensm.conf and no partition file, and %s "
-		"has "
-		"no guid2lid; name the directories: weftctl import opensm DIR --cache DIR",
-		import->dir, is_named ? " has" : " and ", is_named ? "" : import->root,
-		is_named ? "" : "/etc/rdma have", import->cache);
+	char *dirs = is_named ? mem_printf("%s has", import->dir)
+			      : mem_printf("%s and %s%s have", import->dir, import->root,
+					   default_dirs[1]);
+
+	*import->refusal = mem_printf("no file of OpenSM found: %s no opensm.conf and no partition "
+				      "file, and %s has no guid2lid; name the directories: weftctl "
+				      "import opensm DIR --cache DIR",
+				      dirs, import->cache);
+	free(dirs);
 	return -EREMOTEIO;
 }
 

@@ -242,11 +242,8 @@ static int check_alone(const char *path, const char *text, size_t size, json_t *
 {
 	struct partitions *partitions;
 
-	if (partitions_parse(path, text, size, true, &partitions, refusal)) {
-		free(*refusal);
-		*refusal = partitions_errors(path, text, size, true);
+	if (partitions_parse_all(path, text, size, true, &partitions, refusal))
 		return -EREMOTEIO;
-	}
 	*result = json_pack("{s:i,s:n,s:n,s:[],s:s?}", "partitions", (int)partitions->count,
 			    "changed", "ports_in_all", "ports", "notes", partitions->notes);
 	partitions_free(partitions);

@@ -19,8 +19,8 @@ static const struct {
 	 "\"name\": {\"type\": \"string\", \"description\": \"Name of the file, for errors.\"},"
 	 "\"more\": {\"type\": \"boolean\", \"description\": \"Whether a part follows.\"},"
 	 "\"token\": {\"type\": \"integer\", \"description\": \"From the answer to the part "
-	 "before; 0 "
-	 "in the first part.\"}}, \"required\": [\"text\"]}"},
+	 "before; "
+	 "0 in the first part.\"}}, \"required\": [\"text\"]}"},
 	{"keys import",
 	 "{\"properties\": {\"rows\": {\"type\": \"array\", \"items\": {\"type\": \"array\", "
 	 "\"items\": {\"type\": \"string\"}, \"minItems\": 2, \"maxItems\": 2}, \"description\": "
@@ -28,14 +28,12 @@ static const struct {
 	{"restore",
 	 "{\"properties\": {"
 	 "\"begin\": {\"type\": \"boolean\", \"description\": \"true in the first request, which "
-	 "has "
-	 "version.\"},"
+	 "has version.\"},"
 	 "\"version\": {\"type\": \"integer\", \"description\": \"Of the document.\"},"
 	 "\"token\": {\"type\": \"integer\", \"description\": \"From the answer to the first "
 	 "request.\"},"
 	 "\"records\": {\"type\": \"array\", \"description\": \"Some records of the document; a "
-	 "request "
-	 "without them ends it.\"}}}"},
+	 "request without them ends it.\"}}}"},
 };
 
 static json_t *schema_in_parts(const char *command)
@@ -128,8 +126,7 @@ void reference_requests(FILE *out)
 		"{s:s,s:s,s:s,s:O}", "$schema", "https://json-schema.org/draft/2020-12/schema",
 		"title", "Requests on the control socket of weftd", "description",
 		"Each property describes the request for one command. A request is an object on "
-		"one "
-		"line. weftd ignores members that it does not know. Numbers may be text.",
+		"one line. weftd ignores members that it does not know. Numbers may be text.",
 		"properties", requests);
 	json_dumpf(schema, out, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
 	fputc('\n', out);

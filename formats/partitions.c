@@ -302,8 +302,8 @@ static bool add_group(struct reader *reader, struct partition *partition,
 						  text, other->groups[i].line);
 		}
 	}
-	partition->groups = mem_resize(partition->groups, partition->num_groups + 1,
-				       sizeof(*partition->groups));
+	partition->groups =
+		mem_grow(partition->groups, partition->num_groups, sizeof(*partition->groups));
 	partition->groups[partition->num_groups++] = *group;
 	return true;
 }
@@ -434,7 +434,7 @@ static bool read_member(struct reader *reader, const struct item *item, struct p
 			"ALL_SWITCHES, ALL_ROUTERS, SELF or NONE",
 			item->word.length, item->word.text);
 	partition->rules =
-		mem_resize(partition->rules, partition->num_rules + 1, sizeof(*partition->rules));
+		mem_grow(partition->rules, partition->num_rules, sizeof(*partition->rules));
 	partition->rules[partition->num_rules++] = rule;
 	return true;
 }
@@ -490,7 +490,7 @@ static uint32_t partition_of(struct reader *reader, pkey_t p_key, struct piece n
 	if (place && place != PLACE_NAMED)
 		return place - 1;
 	reader->places[p_key] = into->count + 1;
-	into->partitions = mem_resize(into->partitions, into->count + 1, sizeof(*into->partitions));
+	into->partitions = mem_grow(into->partitions, into->count, sizeof(*into->partitions));
 	partition = &into->partitions[into->count];
 	*partition = (struct partition){.p_key = p_key, .line = reader->line};
 	memcpy(partition->name, name.text, (size_t)name.length);
@@ -641,68 +641,81 @@ static void reader_begin(struct reader *reader, const char *name, const char *te
 		find_named(*reader);
 }
 
+/* Moves the error of the reader to the list. */
+static void collect_error(struct reader *reader, char **list, unsigned number)
+{
+	char *shorter = *list;
+
+	if (number <= PARTITION_ERRORS_MAX) {
+		*list = mem_printf("%s%s%s", shorter ? shorter : "", shorter ? "\n" : "",
+				   reader->error);
+		free(shorter);
+	}
+	free(reader->error);
+	reader->error = NULL;
+}
+
+/* Appends how many errors are not in the list. */
+static void count_others(const struct reader *reader, char **list, unsigned others)
+{
+	char *shorter = *list;
+
+	*list = mem_printf("%s\n%s: %u more errors", shorter, reader->name, others);
+	free(shorter);
+}
+
+/* all: continues after an error. */
+static int parse(struct reader *reader, bool all, struct partitions **out, char **error)
+{
+	const char *text = reader->at;
+	char *list = NULL;
+	unsigned count = 0;
+
+	if (reader->error) { /* no text */
+		collect_error(reader, &list, ++count);
+		reader->at = reader->end;
+	}
+	while ((!count || all) && (skip(reader), reader->at < reader->end)) {
+		const char *at = reader->at;
+		unsigned line = reader->line;
+
+		if (read_definition(reader))
+			continue;
+		collect_error(reader, &list, ++count);
+		reader->at = at;
+		reader->line = line;
+		skip_definition(reader);
+	}
+	free(reader->places);
+	if (count > PARTITION_ERRORS_MAX)
+		count_others(reader, &list, count - PARTITION_ERRORS_MAX);
+	if (count) {
+		partitions_free(reader->into);
+		*error = list;
+		return -EINVAL;
+	}
+	reader->into->length = (size_t)(reader->end - text);
+	reader->into->text = mem_printf("%.*s", (int)reader->into->length, text);
+	*out = reader->into;
+	return 0;
+}
+
 int partitions_parse(const char *name, const char *text, size_t length, bool allow_both,
 		     struct partitions **out, char **error)
 {
 	struct reader reader;
 
 	reader_begin(&reader, name, text, length, allow_both);
-	while (!reader.error && (skip(&reader), reader.at < reader.end))
-		read_definition(&reader);
-	free(reader.places);
-	if (reader.error) {
-		partitions_free(reader.into);
-		*error = reader.error;
-		return -EINVAL;
-	}
-	reader.into->text = mem_printf("%.*s", (int)length, text);
-	reader.into->length = length;
-	*out = reader.into;
-	return 0;
+	return parse(&reader, false, out, error);
 }
 
-/* Moves the error of the reader to the list, and returns the list. */
-static char *collect_error(struct reader *reader, char *list, unsigned number)
-{
-	char *longer = list;
-
-	if (number <= PARTITION_ERRORS_MAX)
-		longer = mem_printf("%s%s%s", list ? list : "", list ? "\n" : "", reader->error);
-	if (longer != list)
-		free(list);
-	free(reader->error);
-	reader->error = NULL;
-	return longer;
-}
-
-char *partitions_errors(const char *name, const char *text, size_t length, bool allow_both)
+int partitions_parse_all(const char *name, const char *text, size_t length, bool allow_both,
+			 struct partitions **out, char **error)
 {
 	struct reader reader;
-	unsigned count = 0;
-	char *list = NULL, *whole;
 
 	reader_begin(&reader, name, text, length, allow_both);
-	if (reader.error) {
-		list = collect_error(&reader, list, 1);
-		reader.at = reader.end;
-	}
-	while (skip(&reader), reader.at < reader.end) {
-		struct reader start = reader;
-
-		if (read_definition(&reader))
-			continue;
-		list = collect_error(&reader, list, ++count);
-		reader.at = start.at;
-		reader.line = start.line;
-		skip_definition(&reader);
-	}
-	free(reader.places);
-	partitions_free(reader.into);
-	if (count <= PARTITION_ERRORS_MAX)
-		return list;
-	whole = mem_printf("%s\n%s: %u more errors", list, name, count - PARTITION_ERRORS_MAX);
-	free(list);
-	return whole;
+	return parse(&reader, true, out, error);
 }
 
 void partitions_free(struct partitions *partitions)

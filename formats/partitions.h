@@ -75,9 +75,10 @@ struct partitions {
  * *error is "name:line: reason", for free(). */
 int partitions_parse(const char *name, const char *text, size_t length, bool allow_both,
 		     struct partitions **out, char **error);
-/* Lists the errors of a file, a line for each, for free(). After an error it continues with the
- * next definition; beyond PARTITION_ERRORS_MAX it only counts. NULL: no errors. */
-char *partitions_errors(const char *name, const char *text, size_t length, bool allow_both);
+/* The same, but after an error it continues with the next definition: *error has a line for each,
+ * and beyond PARTITION_ERRORS_MAX their number. */
+int partitions_parse_all(const char *name, const char *text, size_t length, bool allow_both,
+			 struct partitions **out, char **error);
 void partitions_free(struct partitions *partitions); /* NULL is harmless */
 
 /* Parses a P_Key of a command: 0x0001 to 0xfffe, without regard to the membership bit, with 0x or

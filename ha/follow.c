@@ -687,6 +687,11 @@ static json_t *peers_json(const struct follow *follow)
 	return peers;
 }
 
+uint64_t follow_lag(const struct follow *follow)
+{
+	return follow->number > follow->acked ? follow->number - follow->acked : 0;
+}
+
 json_t *follow_status(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
@@ -695,12 +700,11 @@ json_t *follow_status(const struct replica *replica)
 
 	if (!replica_may_follow(replica))
 		return json_pack("{s:n,s:o}", "master", "peers", peers_json(follow));
-	master = json_pack(
-		"{s:s,s:s,s:I,s:I,s:I,s:I}", "state", follow_state_text(follow), "address",
-		follow->num_peers ? follow->peers[follow->next] : "", "position",
-		(json_int_t)follow->position, "acked", (json_int_t)follow->acked, "lag",
-		(json_int_t)(follow->number > follow->acked ? follow->number - follow->acked : 0),
-		"tables", (json_int_t)follow->tables.count);
+	master = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "state", follow_state_text(follow),
+			   "address", follow->num_peers ? follow->peers[follow->next] : "",
+			   "position", (json_int_t)follow->position, "acked",
+			   (json_int_t)follow->acked, "lag", (json_int_t)follow_lag(follow),
+			   "tables", (json_int_t)follow->tables.count);
 	json_object_set_new(master, "other_partitions",
 			    json_boolean(replica->owner.unlike(replica->owner.ctx)));
 	if (follow->stream && follow->greeted) {

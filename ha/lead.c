@@ -823,22 +823,29 @@ static const char *session_state_text(const struct session *session)
 	return session->in_sync ? "in sync" : texts[session->state];
 }
 
+/* The number of changes that the standby does not have yet. */
+static uint64_t session_lag(const struct session *session)
+{
+	uint64_t last = session->replica->lead.journal.last;
+
+	return last > session->acked ? last - session->acked : 0;
+}
+
 static json_t *session_json(const struct session *session)
 {
 	const struct replica *replica = session->replica;
-	uint64_t now_us = loop_now_us(replica->loop), last = replica->lead.journal.last;
+	uint64_t now_us = loop_now_us(replica->loop);
 	json_int_t seen_ms = (json_int_t)((now_us - session->heard_us) / 1000);
-	json_t *json = json_pack("{s:s,s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:I,s:s}", "address",
-				 session->stream->peer, "identity", session->stream->identity,
-				 "guid", json_sprintf("0x%016" PRIx64, session->guid), "state",
-				 session_state_text(session), "role",
-				 replica->owner.role_of(replica->owner.ctx, session->guid), "acked",
-				 (json_int_t)session->acked, "lag",
-				 (json_int_t)(last > session->acked ? last - session->acked : 0),
-				 "since_s", (json_int_t)((now_us - session->since_us) / 1000000),
-				 /* heard_ms: the former name of last_seen_ms, for one release. */
-				 "last_seen_ms", seen_ms, "heard_ms", seen_ms, "store",
-				 session->degraded ? "degraded" : "ok");
+	json_t *json = json_pack(
+		"{s:s,s:s,s:o,s:s,s:s*,s:I,s:I,s:I,s:I,s:I,s:s}", "address", session->stream->peer,
+		"identity", session->stream->identity, "guid",
+		json_sprintf("0x%016" PRIx64, session->guid), "state", session_state_text(session),
+		"role", replica->owner.role_of(replica->owner.ctx, session->guid), "acked",
+		(json_int_t)session->acked, "lag", (json_int_t)session_lag(session), "since_s",
+		(json_int_t)((now_us - session->since_us) / 1000000),
+		/* heard_ms: the former name of last_seen_ms, for one release. */
+		"last_seen_ms", seen_ms, "heard_ms", seen_ms, "store",
+		session->degraded ? "degraded" : "ok");
 
 	json_object_set_new(json, "tables", json_integer((json_int_t)session->tables.count));
 	return json;
@@ -847,7 +854,6 @@ static json_t *session_json(const struct session *session)
 struct lead_figures lead_figures(const struct lead *lead)
 {
 	struct lead_figures figures = {0};
-	uint64_t last = lead->journal.last;
 
 	list_for_each (link, &lead->sessions) {
 		const struct session *session = container_of(link, struct session, link);
@@ -856,8 +862,8 @@ struct lead_figures lead_figures(const struct lead *lead)
 			continue;
 		figures.standbys++;
 		figures.in_sync += session->in_sync;
-		if (last > session->acked && last - session->acked > figures.behind)
-			figures.behind = last - session->acked;
+		if (session_lag(session) > figures.behind)
+			figures.behind = session_lag(session);
 	}
 	return figures;
 }

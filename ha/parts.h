@@ -195,6 +195,8 @@ void follow_end(struct replica *replica);
 void follow_done(struct replica *replica);
 /* Moves the tables of the former master into the table cache. */
 void follow_give_tables(struct replica *replica, struct table_cache *cache);
+/* The number of changes of the master that this standby does not have yet. */
+uint64_t follow_lag(const struct follow *follow);
 /* The master and the peers for ha status; a new reference. */
 json_t *follow_status(const struct replica *replica);
 

@@ -155,9 +155,7 @@ json_t *replica_summary(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
 	struct lead_figures lead = lead_figures(&replica->lead);
-	uint64_t own = replica_may_follow(replica) && follow->number > follow->acked
-			       ? follow->number - follow->acked
-			       : 0;
+	uint64_t own = replica_may_follow(replica) ? follow_lag(follow) : 0;
 
 	return json_pack("{s:o,s:i,s:i,s:I,s:b}", "refused", replica_refusals(replica), "standbys",
 			 (int)lead.standbys, "in_sync", (int)lead.in_sync, "behind",

@@ -92,6 +92,11 @@ void *mem_resize(void *old, size_t count, size_t size)
 	return checked(realloc(old, at_least_one(product(count, size))));
 }
 
+void *mem_grow(void *old, size_t count, size_t size)
+{
+	return count & (count - 1) ? old : mem_resize(old, count ? 2 * count : 1, size);
+}
+
 char *mem_strdup(const char *text)
 {
 	return checked(strdup(text));

@@ -15,6 +15,9 @@ void *mem_alloc(size_t size);				/* not cleared */
 void *mem_zalloc(size_t size);				/* cleared */
 void *mem_array(size_t count, size_t size);		/* cleared; count * size is checked */
 void *mem_resize(void *old, size_t count, size_t size); /* new elements are not cleared */
+/* The array with room for one more element; its size doubles. Only for arrays that grow by this
+ * function alone, from NULL. */
+void *mem_grow(void *old, size_t count, size_t size);
 char *mem_strdup(const char *text);
 /* After this call, freed blocks of MEM_LARGE_BYTES and more return to the system at once. For
  * programs that run long; call it before the start of any thread. */

@@ -53,9 +53,10 @@ static bool parse_date(const char *text, time_t now, time_t *when)
 					    "%H:%M:%S",
 					    "%H:%M"};
 
+	time_t today = day_before(now, 0);
+
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		struct tm parts;
-		time_t today = day_before(now, 0);
 		const char *end;
 
 		localtime_r(&today, &parts);

@@ -8,12 +8,6 @@
 
 enum { PIECE = 128, LINK_UNITS = 2 };
 
-/* The array with room for one more; its size doubles. */
-static void *grown(void *array, size_t count, size_t size)
-{
-	return count & (count - 1) ? array : mem_resize(array, count ? 2 * count : 1, size);
-}
-
 static const struct port_info *info_of(const struct node_facts *facts, uint8_t num)
 {
 	return facts && num <= facts->info.num_ports && facts->port[num].known
@@ -53,7 +47,7 @@ static unsigned links_stage(void *arg, size_t *at)
 			if (!is_slow(snapshot, (uint32_t)*at, (uint8_t)num))
 				continue;
 			survey->links =
-				grown(survey->links, survey->num_links, sizeof(*survey->links));
+				mem_grow(survey->links, survey->num_links, sizeof(*survey->links));
 			survey->links[survey->num_links++] =
 				(struct pm_slow_link){(uint32_t)*at, (uint8_t)num};
 		}
@@ -65,7 +59,7 @@ static unsigned links_stage(void *arg, size_t *at)
 static void survey_add_port(struct pm_key **keys, size_t *count, const struct pm_agent *agent,
 			    unsigned num)
 {
-	*keys = grown(*keys, *count, sizeof(**keys));
+	*keys = mem_grow(*keys, *count, sizeof(**keys));
 	(*keys)[(*count)++] = (struct pm_key){agent->guid, agent->is_switch, (uint8_t)num};
 }
 
@@ -93,10 +87,12 @@ static unsigned ports_stage(void *arg, size_t *at)
 		for (unsigned num = agent->first; num <= agent->last; num++) {
 			const struct pm_port *port = pm_agent_port(agent, (uint8_t)num);
 
-			if (!port->has_errors && port->read_us)
-				survey_add_port(&survey->clean, &survey->num_clean, agent, num);
-			if (!port->has_errors)
+			if (!port->has_errors) {
+				if (port->read_us)
+					survey_add_port(&survey->clean, &survey->num_clean, agent,
+							num);
 				continue;
+			}
 			survey->num_full += has_full_counter(port);
 			if (port->rose & ~(UINT32_C(1) << SELECT_XMIT_WAIT))
 				survey_add_port(&survey->rose, &survey->num_rose, agent, num);

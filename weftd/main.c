@@ -537,7 +537,7 @@ static int start_partitions(struct daemon *daemon)
 	char error[CONF_ERROR_SIZE];
 	struct partition_file file;
 
-	partition_file_read(&daemon->conf, &file, error);
+	partition_file_read(&daemon->conf, &file, NULL, error);
 	if (file.source != PARTITIONS_BAD_FILE) {
 		sm_set_partitions(sm, file.source, file.partitions);
 		return 0;

@@ -22,14 +22,7 @@ static void log_notes(const char *notes)
 	}
 }
 
-static int read_configured(const struct conf *conf, char **text, size_t *length,
-			   char error[CONF_ERROR_SIZE])
-{
-	return file_read_text("partition_config_file", conf->partition_file, FILE_MAX_BYTES, text,
-			      length, error);
-}
-
-void partition_file_read(const struct conf *conf, struct partition_file *out,
+void partition_file_read(const struct conf *conf, struct partition_file *out, FILE *all,
 			 char error[CONF_ERROR_SIZE])
 {
 	const char *path = conf->partition_file;
@@ -38,30 +31,23 @@ void partition_file_read(const struct conf *conf, struct partition_file *out,
 	int rc;
 
 	*out = (struct partition_file){.source = *path ? PARTITIONS_NO_FILE : PARTITIONS_UNWANTED};
+	error[0] = '\0';
 	if (!*path)
 		return;
-	rc = read_configured(conf, &text, &length, error);
+	rc = file_read_text("partition_config_file", path, FILE_MAX_BYTES, &text, &length, error);
 	if (rc == -ENOENT)
 		return;
-	if (!rc &&
-	    partitions_parse(path, text, length, conf->sm.allow_both, &out->partitions, &reason)) {
-		snprintf(error, CONF_ERROR_SIZE, "%.*s", CONF_ERROR_SIZE - 1, reason);
-		rc = -EINVAL;
+	if (!rc) {
+		rc = (all ? partitions_parse_all : partitions_parse)(
+			path, text, length, conf->sm.allow_both, &out->partitions, &reason);
+		snprintf(error, CONF_ERROR_SIZE, "%.*s", CONF_ERROR_SIZE - 1, rc ? reason : "");
+	}
+	if (rc && all) {
+		fprintf(all, "%s\n", reason ? reason : error);
+		error[0] = '\0';
 	}
 	out->source = rc ? PARTITIONS_BAD_FILE : PARTITIONS_FILE;
 	log_notes(out->partitions ? out->partitions->notes : NULL);
 	free(reason);
 	free(text);
-}
-
-char *partition_file_errors(const struct conf *conf)
-{
-	char *text = NULL, *errors, unread[CONF_ERROR_SIZE];
-	size_t length;
-
-	if (read_configured(conf, &text, &length, unread))
-		return NULL;
-	errors = partitions_errors(conf->partition_file, text, length, conf->sm.allow_both);
-	free(text);
-	return errors;
 }

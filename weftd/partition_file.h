@@ -15,11 +15,9 @@ struct partition_file {
 };
 
 /* Reads the configured file, if any. out->source has the result. If the file is invalid or cannot
- * be read, error has a line "file:line: reason". */
-void partition_file_read(const struct conf *conf, struct partition_file *out,
+ * be read, error has a line "file:line: reason". With all, all gets a line for each error, and
+ * error is empty. */
+void partition_file_read(const struct conf *conf, struct partition_file *out, FILE *all,
 			 char error[CONF_ERROR_SIZE]);
-/* A line for each error of the configured file, for free(). NULL: it has none, or cannot be read.
- */
-char *partition_file_errors(const struct conf *conf);
 
 #endif

@@ -142,7 +142,7 @@ static int read_partitions(struct steps *steps, char error[CONF_ERROR_SIZE])
 	const struct conf *conf = &steps->reading->conf;
 	struct partition_file *out = &steps->reading->partitions;
 
-	partition_file_read(conf, out, error);
+	partition_file_read(conf, out, NULL, error);
 	if (out->source == PARTITIONS_BAD_FILE)
 		return -EBADMSG;
 	if (out->source != PARTITIONS_NO_FILE || !steps->had_file)
@@ -166,26 +166,17 @@ static int check_partitions(struct steps *steps, char error[CONF_ERROR_SIZE])
 	const struct conf *conf = &steps->reading->conf;
 	struct partition_file *out = &steps->reading->partitions;
 	struct conf preset;
-	char *lines;
 
-	partition_file_read(conf, out, error);
+	partition_file_read(conf, out, steps->errors, error);
+	if (out->source != PARTITIONS_NO_FILE)
+		return out->source == PARTITIONS_BAD_FILE ? EXIT_FAILURE : 0;
 	conf_defaults(&preset);
-	if (out->source == PARTITIONS_NO_FILE &&
-	    strcmp(conf->partition_file, preset.partition_file) != 0) {
-		snprintf(error, CONF_ERROR_SIZE,
-			 "partition_config_file: %.255s: No such file or directory (without it "
-			 "every port is a full member of the default partition)",
-			 conf->partition_file);
-		return EXIT_FAILURE;
-	}
-	if (out->source != PARTITIONS_BAD_FILE)
+	if (!strcmp(conf->partition_file, preset.partition_file))
 		return 0;
-	lines = partition_file_errors(conf);
-	if (lines) {
-		fprintf(steps->errors, "%s\n", lines);
-		error[0] = '\0';
-	}
-	free(lines);
+	snprintf(error, CONF_ERROR_SIZE,
+		 "partition_config_file: %.255s: No such file or directory (without it every port "
+		 "is a full member of the default partition)",
+		 conf->partition_file);
 	return EXIT_FAILURE;
 }
 

@@ -171,11 +171,8 @@ void command_partition_check(void *ctx, struct control_request *request, const j
 		control_reply(request, json_pack("{s:I}", "token", (json_int_t)check->token));
 		return;
 	}
-	if (partitions_parse(name ? name : "file", check->text, check->length,
-			     sm->options.allow_both, &partitions, &error)) {
-		free(error);
-		error = partitions_errors(name ? name : "file", check->text, check->length,
-					  sm->options.allow_both);
+	if (partitions_parse_all(name ? name : "file", check->text, check->length,
+				 sm->options.allow_both, &partitions, &error)) {
 		control_fail(request, "%s", error);
 		free(error);
 		partition_check_forget(check);

@@ -54,10 +54,7 @@ int walk_add_node(struct walk_fabric *fabric, guid_t guid, bool is_switch, unsig
 		return node->is_switch == is_switch && node->num_ports == num_ports
 			       ? (int)(node - fabric->nodes)
 			       : -EEXIST;
-	/* Doubles when the count is a power of two. */
-	if (!(fabric->count & (fabric->count - 1)))
-		fabric->nodes = mem_resize(fabric->nodes, fabric->count ? 2 * fabric->count : 1,
-					   sizeof(*node));
+	fabric->nodes = mem_grow(fabric->nodes, fabric->count, sizeof(*node));
 	node = &fabric->nodes[fabric->count++];
 	*node = (struct walk_node){.guid = guid, .is_switch = is_switch, .num_ports = num_ports};
 	memcpy(node->name, name, name_length < NODE_DESC_SIZE ? name_length : NODE_DESC_SIZE);

@@ -402,6 +402,19 @@ static void test_changes(void)
 	}
 }
 
+/* All errors of the file "f", for free(); NULL: none. */
+static char *errors_of(const char *text, size_t length, bool allow_both)
+{
+	struct partitions *partitions = NULL;
+	char *errors = NULL;
+	int result = partitions_parse_all("f", text, length, allow_both, &partitions, &errors);
+
+	CU_ASSERT_EQUAL(result, errors ? -EINVAL : 0);
+	CU_ASSERT_EQUAL(partitions != NULL, result == 0);
+	partitions_free(partitions);
+	return errors;
+}
+
 /* All errors of a file are listed, and the definitions between them are read. */
 static void test_errors(void)
 {
@@ -431,8 +444,7 @@ static void test_errors(void)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		char *errors = partitions_errors("f", rows[i].text, strlen(rows[i].text),
-						 rows[i].allow_both);
+		char *errors = errors_of(rows[i].text, strlen(rows[i].text), rows[i].allow_both);
 
 		CU_ASSERT_EQUAL(!errors, !rows[i].errors);
 		if (errors && rows[i].errors)
@@ -449,13 +461,13 @@ static void test_many_errors(void)
 
 	for (int i = 0; i < 30; i++)
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "a=0:;\n");
-	errors = partitions_errors("f", text, used, false);
+	errors = errors_of(text, used, false);
 	for (const char *at = errors; (at = strchr(at, '\n')); at++)
 		lines++;
 	CU_ASSERT_EQUAL(lines, PARTITION_ERRORS_MAX + 1);
 	CU_ASSERT_PTR_NOT_NULL(strstr(errors, "\nf: 10 more errors"));
 	free(errors);
-	errors = partitions_errors("f", "a=1\0: ;", 8, false);
+	errors = errors_of("a=1\0: ;", 8, false);
 	CU_ASSERT_STRING_EQUAL(errors, "f:1: this is no text: it has a byte of value 0");
 	free(errors);
 }

@@ -42,6 +42,21 @@ static void test_resize_keeps(void)
 	free(numbers);
 }
 
+static void test_grow_keeps(void)
+{
+	int *numbers = NULL;
+
+	for (int i = 0; i < 1000; i++) {
+		numbers = mem_grow(numbers, (size_t)i, sizeof(*numbers));
+		numbers[i] = i;
+	}
+	for (int i = 0; i < 1000; i++)
+		CU_ASSERT_EQUAL(numbers[i], i);
+	CU_ASSERT_TRUE(malloc_usable_size(numbers) >= 1024 * sizeof(*numbers));
+	CU_ASSERT_PTR_EQUAL(mem_grow(numbers, 1001, sizeof(*numbers)), numbers);
+	free(numbers);
+}
+
 static void overflow_array(void)
 {
 	free(mem_array(SIZE_MAX / 2, 4));
@@ -175,6 +190,7 @@ int main(void)
 		{"sizes of zero", test_sizes_of_zero},
 		{"strings", test_strings},
 		{"resize keeps", test_resize_keeps},
+		{"grow keeps", test_grow_keeps},
 		{"overflow aborts", test_overflow_aborts},
 		{"arena pieces", test_arena_pieces},
 		{"arena reset reuses", test_arena_reset_reuses},

@@ -104,7 +104,7 @@ text|events|| +role +DISCOVERING -> MASTER: no manager ranks higher$
 json|events|--since 0|^\{"kind":"role",.*"number":1,
 text|capture|seen.pcap --seconds 1|seen.pcap
 json|capture|seen.pcap --seconds 1|"file": "seen.pcap"
-text|perf sweep||^sweep [0-9]+: 32 ports of 14 agents read in
+text|perf sweep||^sweep 1: 32 ports of 14 agents read in
 json|perf sweep||"ports": 32
 text|perf top||^none$|^NODE +PORT +XMIT
 json|perf top|--by wait|"by": "wait"
@@ -143,7 +143,7 @@ END
 
 daemons_run() {
 	"$BUILD/weftsim" topology fattree:radix=4,levels=2 >plan.net
-	start_weftsim plan.net && start_weftd first host-0001 -o sm_priority=5 && wait_for 30 is_up first &&
+	start_weftsim plan.net && start_weftd first host-0001 -o perf_interval=0 -o sm_priority=5 && wait_for 30 is_up first &&
 		start_weftd standby host-0003 -o sm_priority=2 || return 1
 	wait_for 30 has_status standby '$_->{role}' STANDBY && wait_for 30 peer_is STANDBY && is_up first ||
 		because "no standby: $(tail -n 1 standby.log)" || return 1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Transactions over a transport that is played by hand: mad/txn.h. */
+// WITH: tests/sim/loop_virtual.o
 #include <errno.h>
 
 #include "lib/be.h"

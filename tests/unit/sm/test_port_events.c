@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The events that a whole subnet manager raises: ports that come, go and are forgotten, traps. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "tests/unit/fixtures/sm_world.h"
 
 enum { LOG_MAX = 64 };

@@ -3,6 +3,7 @@
  * The tables of ports that no bring-up needs: the queries of each device, the effect of answers and
  * of losses, and the queries to a device that refuses. Equal tables are stored once.
  */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "fabric/table_pool.h"
 #include "lib/be.h"
 #include "sm/read_tables.h"

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* ClientReregister for ports whose registrations a manager need not know: once, and paced. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
+#include "tests/sim/loop_virtual.h"
 #include "tests/unit/fixtures/sm_world.h"
 
-enum { ENDS = 3 + 2, RATE = 3 }; /* hosts and switches */
+enum {
+	ENDS = 3 + 2, /* hosts and switches */
+	RATE = 3,
+	UPTIME_US = 1000000,
+};
 
 static unsigned reregistered(const struct world *world)
 {
@@ -33,6 +39,7 @@ static struct world *world_with_rate(unsigned rate)
 
 	options.rereg_rate = rate;
 	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, &options);
+	loop_set_now(world->loop, UPTIME_US); /* the rate permits its full number */
 	CU_ASSERT_TRUE(sm_world_up(world));
 	return world;
 }

@@ -4,6 +4,7 @@
  * its handling of devices that are silent, broken, doubled or reset. test_sm_role.c tests its role
  * among other managers.
  */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "tests/unit/fixtures/sm_world.h"
 
 /* Nets; the manager's host is cabled to the first switch. */

@@ -2,6 +2,7 @@
 /* Requests for snapshots: sm/snapshot_request.h. All waiting requests get the same snapshot, which
  * is reused as long as nothing has changed, and never shows half a change. The last user frees it.
  */
+// WITH: tests/sim/loop_virtual.o
 #include <string.h>
 
 #include "sm/snapshot_request.h"

@@ -3,7 +3,9 @@
  * Traps and their senders: the traps that a MASTER accepts, its reaction to others, and when a
  * complaint has an effect. Flows over time are scenarios of tests/sim.
  */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "sm/traps.h"
+#include "tests/sim/loop_virtual.h"
 #include "tests/unit/fixtures/sm_world.h"
 
 enum { UNKNOWN_LID = 4000, OFFENSES = 12 };
@@ -652,7 +654,7 @@ static enum fake_fate trap_with_each_smp(void *ctx, struct fake_node *node,
 		return FAKE_ANSWER;
 	each_smp.is_inside = true;
 	if (node == each_smp.slow)
-		usleep(SLOW_US);
+		loop_set_now(world->loop, loop_now_us(world->loop) + SLOW_US);
 	each_smp.tid++;
 	if (each_smp.slid != LID_PERMISSIVE) {
 		fake_trap(world->fake, each_smp.slid, TRAP_LINK_STATE, &details, each_smp.tid, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How requests for sweeps are merged and held: sm/trigger.h. The loop runs one turn at a time. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include <string.h>
 
 #include "sm/trigger.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Answers of another device than the one that was meant: sm/discovery/read.c. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "sm/context.h"
 #include "tests/unit/fixtures/sm_world.h"
 

@@ -4,6 +4,7 @@
  * have, impossible values. Also how soon the manager notices that a master is gone or has appeared,
  * and the raised priority of a master. The other managers are fake agents with an SMInfo.
  */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "include/message_id.h"
 #include "lib/log.h"
 #include "sm/election/parts.h"

@@ -3,6 +3,7 @@
  * The subnet manager among others: election, standby and polling, handover, control packets, and
  * its answers in each role. The other managers are fake agents with an SMInfo.
  */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include <limits.h>
 
 #include "include/message_id.h"

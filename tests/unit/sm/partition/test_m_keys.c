@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The M_Key that a port should have, the keys that it may have, and the users of a wrong key:
  * sm/partition/m_keys.h. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include <errno.h>
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * resulting groups, and the log lines about tables that are too small. A small fabric gives the
  * ports of managers and the aliases.
  */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "tests/unit/fixtures/sm_world.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Multicast tables that cannot be read, or are taken as empty: sm/program/mft.c. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "sm/context.h"
 #include "sm/program/parts.h"
 #include "tests/unit/fixtures/model.h"

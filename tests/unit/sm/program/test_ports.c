@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* When ports are brought up: sm/program/ports.c. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "sm/context.h"
 #include "tests/unit/fixtures/sm_world.h"
 

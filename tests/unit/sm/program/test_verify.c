@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Identity checks of switches before they are written: sm/program/verify.c. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "sm/context.h"
 #include "sm/program/parts.h"
 #include "tests/unit/fixtures/sm_world.h"

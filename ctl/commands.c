@@ -457,12 +457,14 @@ const struct ctl_command ctl_commands[] = {
 		    "in the background. One of these commands runs at a time, and three more may "
 		    "wait. Further ones are refused."},
 	{.words = "route engine",
-	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]|default"}},
+	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]|default"}, FLAG("force")},
 	 .print = print_route_engine,
 	 .summary = "Use these engines, in this order, now and after a restart.",
 	 .details = "The engines replace the option `routing` of `weftd.conf(5)` and are kept in "
 		    "the store. `default` returns to that option. If every engine refuses the "
-		    "fabric, engines and tables do not change."},
+		    "fabric, engines and tables do not change. If the routes of the engine would "
+		    "have credit loops, as `route plan` shows them, the command shows how many "
+		    "channels they concern, and needs `--force`."},
 	{.words = "route dump",
 	 .arguments =
 		 {{.member = "format", .label = "opensm", .choices = dump_formats, .option = true},

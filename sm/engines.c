@@ -156,16 +156,22 @@ void engines_configured(struct sm *sm)
 	engines_settle(sm, why);
 }
 
+bool engines_named(const struct sm *sm, const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
+		   char why[SETTING_WHY_SIZE])
+{
+	if (strcmp(text, "default") != 0)
+		return engines_parse(text, out, why);
+	memcpy(out, sm->engines.configured, sizeof(sm->engines.configured));
+	return true;
+}
+
 bool engines_try(struct sm *sm, const char *text, char why[SETTING_WHY_SIZE])
 {
 	struct engines *engines = &sm->engines;
-	bool clears = !strcmp(text, "default");
 
-	if (clears)
-		memcpy(engines->tried, engines->configured, sizeof(engines->tried));
-	else if (!engines_parse(text, engines->tried, why))
+	if (!engines_named(sm, text, engines->tried, why))
 		return false;
-	engines->clears = clears;
+	engines->clears = !strcmp(text, "default");
 	engines->trying = true;
 	trigger_reroute(&sm->trigger, "weftctl route engine");
 	engines_settle(sm, why);

@@ -28,6 +28,10 @@ void engines_done(struct sm *sm);
 /* sm->options has changed. */
 void engines_configured(struct sm *sm);
 
+/* The chain that this text names ("default": the configured chain). False, with the reason in why:
+ * it is invalid, and out is unchanged. */
+bool engines_named(const struct sm *sm, const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
+		   char why[SETTING_WHY_SIZE]);
 /* Uses this chain from now on ("default": the configured chain), until engines_tried() decides
  * whether it stays, and requests a sweep that computes routes with it. False, with the reason in
  * why: the chain is invalid, and nothing changed. */

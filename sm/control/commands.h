@@ -63,6 +63,13 @@ void port_changes_stop(struct sm_commands *commands);
 void judge_stop(struct sm_commands *commands);
 /* Frees their state and their snapshots. */
 void judge_done(struct sm_commands *commands);
+/* Computes the routes that these engines would give the fabric, and checks them for credit loops.
+ * The result comes in this turn or later, once: the danger, or another reason against these
+ * engines. NULL: there is none, or this manager has no fabric to check them on. */
+enum { JUDGE_DANGER_SIZE = 240 };
+typedef void engines_judged_fn(void *ctx, const char *danger);
+void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
+		   engines_judged_fn *judged, void *ctx);
 /* Frees the route dump commands that run. */
 void dumps_done(struct sm_commands *commands);
 

@@ -2,7 +2,7 @@
 /*
  * The commands that compute: route check, route quality, route plan. They judge the tables that
  * the switches are known to hold (acknowledged, or read), over the present links, and not the
- * computed tables.
+ * computed tables. The routes of other engines are judged before the engines are used, too.
  *
  * A judgement is a list of steps, each a job of its own. After each step the client gets the
  * progress, and routing for a fault gets its turn. One judgement is computed at a time, some more
@@ -37,7 +37,8 @@ struct figures {
 struct judgement {
 	struct work_job job;
 	struct list link;		 /* in commands->judgements */
-	struct control_request *request; /* NULL: has been answered */
+	struct control_request *request; /* NULL: of judge_engines() */
+	bool is_over;			 /* has been answered */
 	struct sm *sm;
 	struct work_pool *pool;
 	const struct judge *judge;
@@ -53,9 +54,12 @@ struct judgement {
 	struct credit_report credit;
 	struct figures now, planned;
 	struct route_churn churn;
-	char engine[SM_ENGINE_NAME];
+	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME];
+	engines_judged_fn *judged; /* of judge_engines() */
+	void *judged_ctx;
 	struct route_result plan;
-	bool planned_some; /* the engine gave routes */
+	bool planned_some; /* an engine gave routes: */
+	char plan_engine[SM_ENGINE_NAME];
 };
 
 struct judge_step {
@@ -110,9 +114,12 @@ static void check_credit(struct judgement *j)
 
 static void compute_plan(struct judgement *j)
 {
-	const char *chain[] = {j->engine};
+	const char *chain[SM_ENGINES_MAX];
+	unsigned number = 0;
 
-	route_run(j->snapshot, chain, 1, NULL, j->pool, &j->plan);
+	for (; number < SM_ENGINES_MAX && j->engines[number][0]; number++)
+		chain[number] = j->engines[number];
+	route_run(j->snapshot, chain, number, NULL, j->pool, &j->plan);
 }
 
 static void all_to_all_now(struct judgement *j)
@@ -175,6 +182,8 @@ static void count_churn(struct judgement *j)
 static void judgement_check_plan(struct judgement *j)
 {
 	j->planned_some = j->plan.routes;
+	if (j->plan.routes)
+		snprintf(j->plan_engine, sizeof(j->plan_engine), "%s", j->plan.routes->engine);
 	if (j->plan.routes && !j->plan.credit.channels)
 		credit_check(j->snapshot, j->plan.routes, j->pool, &j->plan.credit);
 }
@@ -353,12 +362,12 @@ static void answer_plan(struct judgement *j)
 	json_t *answer, *planned;
 
 	if (!j->planned_some) {
-		control_fail(j->request, "routing engine %s refused the fabric: %s", j->engine,
+		control_fail(j->request, "routing engine %s refused the fabric: %s", j->engines[0],
 			     why);
 		return;
 	}
 	planned = figures_json(&j->planned);
-	json_object_set_new(planned, "engine", json_string(j->engine));
+	json_object_set_new(planned, "engine", json_string(j->engines[0]));
 	json_object_update_new(planned, report_json(j->snapshot, &j->plan.report));
 	json_object_set_new(planned, "credit", credit_json(j->snapshot, &j->plan.credit));
 	answer = head_json(j);
@@ -371,6 +380,19 @@ static void answer_plan(struct judgement *j)
 				      count_json(j->churn.paths)));
 	json_object_set_new(answer, "why", *why ? json_string(why) : json_null());
 	control_reply(j->request, answer);
+}
+
+/* If no engine has routes, nothing is dangerous: the sweep that tries them changes no table. */
+static void answer_engines(struct judgement *j)
+{
+	const struct credit_report *credit = &j->plan.credit;
+	char danger[JUDGE_DANGER_SIZE];
+
+	snprintf(danger, sizeof(danger),
+		 "the routes of %s have credit loops, in which %" PRIu32 " of %" PRIu32
+		 " channels wait for each other, so traffic can stop forever",
+		 j->planned_some ? j->plan_engine : "", credit->loops, credit->channels);
+	j->judged(j->judged_ctx, j->planned_some && credit->loops ? danger : NULL);
 }
 
 static const struct judge_step check_steps[] = {
@@ -395,11 +417,14 @@ static const struct judge_step plan_steps[] = {
 	{"random permutations, planned", random_planned},
 	{"done", drop_plan},
 };
+static const struct judge_step engine_steps[] = {
+	{"routes", compute_plan}, {"credit loops", judgement_check_plan}, {"done", drop_plan}};
 
 static const struct judge check_judge = {check_steps, ARRAY_SIZE(check_steps), answer_check};
 static const struct judge quality_judge = {quality_steps, ARRAY_SIZE(quality_steps),
 					   answer_quality};
 static const struct judge plan_judge = {plan_steps, ARRAY_SIZE(plan_steps), answer_plan};
+static const struct judge engine_judge = {engine_steps, ARRAY_SIZE(engine_steps), answer_engines};
 
 /* From step to step, on the loop */
 
@@ -435,8 +460,10 @@ static void begin_step(struct judgement *j)
 {
 	const struct judge_step *step = &j->judge->steps[j->step];
 
-	control_part(j->request, json_pack("{s:{s:s,s:i,s:i}}", "progress", "step", step->name,
-					   "number", j->step + 1, "of", j->judge->num_steps));
+	if (j->request)
+		control_part(j->request,
+			     json_pack("{s:{s:s,s:i,s:i}}", "progress", "step", step->name,
+				       "number", j->step + 1, "of", j->judge->num_steps));
 	j->job.name = step->name;
 	work_submit(j->sm->pool, &j->job);
 }
@@ -456,13 +483,14 @@ static void step_done(struct work_job *job)
 	struct judgement *j = container_of(job, struct judgement, job);
 	struct sm *sm = j->sm;
 
-	if (j->request && ++j->step < j->judge->num_steps && !control_gone(j->request)) {
+	if (!j->is_over && ++j->step < j->judge->num_steps &&
+	    !(j->request && control_gone(j->request))) {
 		begin_step(j);
 		return;
 	}
-	if (j->request && j->step < j->judge->num_steps)
+	if (!j->is_over && j->step < j->judge->num_steps)
 		control_fail(j->request, "the client has disconnected");
-	else if (j->request)
+	else if (!j->is_over)
 		j->judge->answer(j);
 	judgement_free(j);
 	if (!sm->stopped)
@@ -515,8 +543,30 @@ static unsigned judgements(const struct sm *sm)
 	return number;
 }
 
-static void judgement_begin(struct sm *sm, struct control_request *request,
-			    const struct judge *judge, const char *engine)
+static struct judgement *judgement_new(struct sm *sm, const struct judge *judge)
+{
+	struct judgement *j = mem_zalloc(sizeof(*j));
+
+	j->sm = sm;
+	j->pool = sm->pool;
+	j->judge = judge;
+	j->job = (struct work_job){.run = run_step, .done = step_done};
+	list_init(&j->job.link);
+	return j;
+}
+
+static void judgement_begin(struct judgement *j)
+{
+	list_push(&j->sm->commands->judgements, &j->link);
+	snapshot_request_take(&j->sm->snapshot_request, &j->snapshot_wait, false, judgement_start,
+			      j);
+}
+
+static const char too_many[] = "%d route check, quality and plan commands are running: try again "
+			       "later";
+
+static void judgement_request(struct sm *sm, struct control_request *request,
+			      const struct judge *judge, const char *engine)
 {
 	struct judgement *j;
 
@@ -526,34 +576,47 @@ static void judgement_begin(struct sm *sm, struct control_request *request,
 		return;
 	}
 	if (judgements(sm) >= JUDGEMENTS_MAX) {
-		control_fail(
-			request,
-			"%d route check, quality and plan commands are running: try again later",
-			JUDGEMENTS_MAX);
+		control_fail(request, too_many, JUDGEMENTS_MAX);
 		return;
 	}
-	j = mem_zalloc(sizeof(*j));
-	j->sm = sm;
-	j->pool = sm->pool;
+	j = judgement_new(sm, judge);
 	j->request = request;
-	j->judge = judge;
-	j->job = (struct work_job){.run = run_step, .done = step_done};
-	list_init(&j->job.link);
-	snprintf(j->engine, sizeof(j->engine), "%s", engine ? engine : "");
-	list_push(&sm->commands->judgements, &j->link);
-	snapshot_request_take(&sm->snapshot_request, &j->snapshot_wait, false, judgement_start, j);
+	snprintf(j->engines[0], SM_ENGINE_NAME, "%s", engine ? engine : "");
+	judgement_begin(j);
+}
+
+void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
+		   engines_judged_fn *judged, void *ctx)
+{
+	struct judgement *j;
+	char why[JUDGE_DANGER_SIZE];
+
+	if (!sm->view || !sm->routes.routes) {
+		judged(ctx, NULL);
+		return;
+	}
+	if (judgements(sm) >= JUDGEMENTS_MAX) {
+		snprintf(why, sizeof(why), too_many, JUDGEMENTS_MAX);
+		judged(ctx, why);
+		return;
+	}
+	j = judgement_new(sm, &engine_judge);
+	j->judged = judged;
+	j->judged_ctx = ctx;
+	memcpy(j->engines, engines, sizeof(j->engines));
+	judgement_begin(j);
 }
 
 static void command_route_check(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	judgement_begin(ctx, request, &check_judge, NULL);
+	judgement_request(ctx, request, &check_judge, NULL);
 }
 
 static void command_route_quality(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	judgement_begin(ctx, request, &quality_judge, NULL);
+	judgement_request(ctx, request, &quality_judge, NULL);
 }
 
 static void command_route_plan(void *ctx, struct control_request *request, const json_t *args)
@@ -562,7 +625,7 @@ static void command_route_plan(void *ctx, struct control_request *request, const
 	char why[SETTING_WHY_SIZE];
 
 	if (engine_is_known(engine ? engine : "", why))
-		judgement_begin(ctx, request, &plan_judge, engine);
+		judgement_request(ctx, request, &plan_judge, engine);
 	else
 		control_fail(request, "%s", why);
 }
@@ -578,9 +641,11 @@ void judge_stop(struct sm_commands *commands)
 	list_for_each (link, &commands->judgements) {
 		struct judgement *j = container_of(link, struct judgement, link);
 
-		if (j->request)
+		if (!j->is_over && j->request)
 			control_fail(j->request, "the daemon is stopping");
-		j->request = NULL;
+		else if (!j->is_over)
+			j->judged(j->judged_ctx, "the daemon is stopping");
+		j->is_over = true;
 	}
 }
 

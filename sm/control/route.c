@@ -173,13 +173,51 @@ static void command_route_show(void *ctx, struct control_request *request, const
 
 /* route engine */
 
+/* A request whose engines are judged first. */
+struct engine_change {
+	struct sm *sm;
+	struct control_request *request;
+	char *names;
+};
+
 /* The next sweep computes routes with the new chain. If it finds none, the former chain is
  * restored; else the new chain is kept (sweep.c). */
+static void engines_begin(struct sm *sm, struct control_request *request, const char *names)
+{
+	char why[SETTING_WHY_SIZE];
+
+	if (!sm_at_master(sm, request, "change the routing engine"))
+		return;
+	if (sm->engines.trying)
+		control_fail(request, "another change of the routing engines is running: try again "
+				      "when it has ended");
+	else if (!engines_try(sm, names, why))
+		control_fail(request, "%s", why);
+	else
+		wait_for_engines(sm, request);
+}
+
+static void engines_are_judged(void *ctx, const char *danger)
+{
+	struct engine_change *change = ctx;
+
+	if (danger)
+		control_fail(change->request,
+			     "%s: use another engine, such as updn, or add --force; nothing was "
+			     "changed",
+			     danger);
+	else
+		engines_begin(change->sm, change->request, change->names);
+	free(change->names);
+	free(change);
+}
+
 static void command_route_engine(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
 	const char *names = json_string_value(json_object_get(args, "engines"));
-	char why[SETTING_WHY_SIZE];
+	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME], why[SETTING_WHY_SIZE];
+	struct engine_change *change;
 
 	if (!names) {
 		control_fail(request,
@@ -188,16 +226,17 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 	}
 	if (!sm_at_master(sm, request, "change the routing engine"))
 		return;
-	if (sm->engines.trying) {
-		control_fail(request, "another change of the routing engines is running: try again "
-				      "when it has ended");
-		return;
-	}
-	if (!engines_try(sm, names, why)) {
+	if (!engines_named(sm, names, engines, why)) {
 		control_fail(request, "%s", why);
 		return;
 	}
-	wait_for_engines(sm, request);
+	if (json_is_true(json_object_get(args, "force"))) {
+		engines_begin(sm, request, names);
+		return;
+	}
+	change = mem_zalloc(sizeof(*change));
+	*change = (struct engine_change){sm, request, mem_strdup(names)};
+	judge_engines(sm, (const char(*)[SM_ENGINE_NAME])engines, engines_are_judged, change);
 }
 
 /* route dump */

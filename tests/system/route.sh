@@ -90,12 +90,12 @@ engine() {
 	matches '^This setting survives a restart' told.txt || because "$(cat told.txt)" || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
 	answers_json '$_->{routing}{engine}, $_->{summary}' 'minhop subnet up, routes recomputed' \
-		route engine minhop || return 1
+		route engine minhop --force || return 1
 	told route engine updn || because "$(cat told.err)" || return 1
 	says 1 'did you mean "ftree"' route engine ftre || return 1
 	says 1 'engine minhop is in the list twice' route engine minhop,minhop || return 1
 	answers_json '$_->{changed}, $_->{fabric_changed}, $_->{blocks_set} >= $_->{switches_set}, $_->{switches_set} > 0' \
-		'1 0 1 1' route engine 'minhop , updn' || return 1
+		'1 0 1 1' route engine 'minhop , updn' --force || return 1
 	says 0 'block.* of forwarding tables written on [1-9]' route engine ' updn' || return 1
 	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn
 }
@@ -273,9 +273,18 @@ mended_by_updn() {
 	says 0 '^Credit loops: none' route check
 }
 
+refused_with_loops() {
+	says 1 '^weftctl: the routes of minhop have credit loops, in which [1-9][0-9]* of 12 channels .*: use another' \
+		route engine minhop || return 1
+	equal "the engine" "$(status sm '$_->{routing}{engine}')" updn || return 1
+	says 0 '^Routing     minhop' route engine minhop --force || return 1
+	says 0 '^Routing     updn' route engine updn
+}
+
 if check "a ring comes up" up ring:switches=6,hosts=2 host-0001 minhop; then
 	check "route check: credit loops" credit_loops
 	check "route engine repairs them" mended_by_updn
+	check "route engine: refused with credit loops" refused_with_loops
 	check "weftd ends" down
 fi
 

@@ -263,7 +263,9 @@ static void test_engines_kept(void)
 	struct sm_options options = world->options;
 
 	CU_ASSERT_STRING_EQUAL(kept(world), "");
-	control_ask(world, "{\"command\":\"route engine\",\"engines\":\" minhop , dnup\"}\n");
+	control_ask(
+		world,
+		"{\"command\":\"route engine\",\"engines\":\" minhop , dnup\",\"force\":true}\n");
 	CU_ASSERT(control_has(0, "\"ok\":true") && control_has(0, "\"at_run_time\":true"));
 	CU_ASSERT_STRING_EQUAL(kept(world), "minhop,dnup");
 	CU_ASSERT(in_force(world, "minhop"));
@@ -282,6 +284,28 @@ static void test_engines_kept(void)
 	CU_ASSERT(control_has(0, "\"ok\":true") && control_has(0, "\"at_run_time\":false"));
 	CU_ASSERT_STRING_EQUAL(kept(world), "");
 	CU_ASSERT(in_force(world, "ftree"));
+	control_end(world);
+}
+
+/* minhop has credit loops in a ring of six switches: it is refused unless it is forced. */
+static void test_engine_with_loops(void)
+{
+	struct world *world = control_start("ring:switches=6,hosts=1");
+	char before[SM_ENGINES_MAX][SM_ENGINE_NAME];
+
+	memcpy(before, world->sm->options.engines, sizeof(before));
+	control_ask(world, "{\"command\":\"route engine\",\"engines\":\"minhop\"}\n");
+	CU_ASSERT(control_has(0, "\"ok\":false") && control_has(0, "of 12 channels wait for"));
+	CU_ASSERT(control_has(0, "the routes of minhop have credit loops") &&
+		  control_has(0, "add --force; nothing was changed"));
+	CU_ASSERT_EQUAL(memcmp(before, world->sm->options.engines, sizeof(before)), 0);
+	CU_ASSERT_STRING_EQUAL(kept(world), "");
+
+	control_ask(world,
+		    "{\"command\":\"route engine\",\"engines\":\"minhop\",\"force\":true}\n");
+	CU_ASSERT(control_has(0, "\"ok\":true") && in_force(world, "minhop"));
+	control_ask(world, "{\"command\":\"route engine\",\"engines\":\"updn\"}\n");
+	CU_ASSERT(control_has(0, "\"ok\":true") && in_force(world, "updn"));
 	control_end(world);
 }
 
@@ -362,6 +386,7 @@ int main(void)
 		{"stopping a dump", test_dump_and_stop},
 		{"refusals", test_refusals},
 		{"engines are kept", test_engines_kept},
+		{"an engine with credit loops is refused", test_engine_with_loops},
 		{"engines of the store", test_engines_from_the_store},
 		{"engines at the start", test_engines_at_start},
 		{"too early", test_too_early},

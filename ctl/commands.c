@@ -594,10 +594,14 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "weftd reads the files that a reload would read, with its own arguments and "
 		    "rights. Nothing changes."},
 	{.words = "config reload",
+	 .arguments = {FLAG("force")},
 	 .print = print_reloaded,
 	 .summary = "Read the configuration and the partition file again, as SIGHUP does.",
 	 .details = "The answer lists the options that changed, those that take effect after a "
-		    "restart, and whether the partition file changed."},
+		    "restart, and whether the partition file changed. Two changes need `--force`, "
+		    "and SIGHUP refuses them: a partition file that takes P_Keys from more ports "
+		    "than `partition_confirm_ports`, and a routing engine whose routes would have "
+		    "credit loops."},
 	{.words = "keys status",
 	 .print = print_keys,
 	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",

@@ -165,6 +165,12 @@ bool engines_named(const struct sm *sm, const char *text, char out[SM_ENGINES_MA
 	return true;
 }
 
+bool engines_would_change(const struct sm *sm, const struct sm_options *options)
+{
+	return !setting_get(sm->registry, setting_name) && !sm->engines.trying &&
+	       memcmp(options->engines, sm->engines.configured, sizeof(options->engines)) != 0;
+}
+
 bool engines_try(struct sm *sm, const char *text, char why[SETTING_WHY_SIZE])
 {
 	struct engines *engines = &sm->engines;

@@ -32,6 +32,8 @@ void engines_configured(struct sm *sm);
  * it is invalid, and out is unchanged. */
 bool engines_named(const struct sm *sm, const char *text, char out[SM_ENGINES_MAX][SM_ENGINE_NAME],
 		   char why[SETTING_WHY_SIZE]);
+/* Whether the chain in force will be another one when these options are set. */
+bool engines_would_change(const struct sm *sm, const struct sm_options *options);
 /* Uses this chain from now on ("default": the configured chain), until engines_tried() decides
  * whether it stays, and requests a sweep that computes routes with it. False, with the reason in
  * why: the chain is invalid, and nothing changed. */

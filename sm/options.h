@@ -52,6 +52,8 @@ struct sm_options {
 	/* Partitions */
 	uint8_t part_enforce; /* enum part_enforce */
 	bool allow_both;      /* a port may be limited and full member at the same time */
+	/* A file that takes P_Keys from more ports than these needs a confirmation. */
+	unsigned partition_confirm_ports;
 	/* The alias GUIDs that are granted to ports. */
 	struct alias_range alias_guids[ALIAS_RANGES_MAX];
 

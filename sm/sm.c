@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "sm/context.h"
+#include "sm/partition/losses.h"
 #include "sm/traps.h"
 #include "store/save.h"
 
@@ -388,13 +389,39 @@ bool sm_set_partitions(struct sm *sm, enum partition_source source, struct parti
 	return policy_set_file(&sm->policy, source, partitions);
 }
 
-bool sm_set_bad_partitions(struct sm *sm, const char *problem)
+static bool set_rejected_partitions(struct sm *sm, enum partition_source source,
+				    const char *problem)
 {
 	if (!partition_kept_mark(sm->registry))
 		return false;
 	policy_set_problem(&sm->policy, problem);
-	policy_set_file(&sm->policy, PARTITIONS_BAD_FILE, NULL);
+	policy_set_file(&sm->policy, source, NULL);
 	return true;
+}
+
+bool sm_set_bad_partitions(struct sm *sm, const char *problem)
+{
+	return set_rejected_partitions(sm, PARTITIONS_BAD_FILE, problem);
+}
+
+bool sm_set_unconfirmed_partitions(struct sm *sm, const char *problem)
+{
+	return set_rejected_partitions(sm, PARTITIONS_UNCONFIRMED, problem);
+}
+
+char *sm_partitions_danger(struct sm *sm, struct partitions *partitions, unsigned limit)
+{
+	return policy_needs_confirmation(&sm->policy, partitions, limit);
+}
+
+bool sm_has_last_partitions(const struct sm *sm)
+{
+	return sm->policy.file && partition_kept_mark(sm->registry);
+}
+
+void sm_refuse_partitions(struct sm *sm, const char *reason)
+{
+	policy_set_refused(&sm->policy, reason);
 }
 
 bool sm_knows_partition_file(const struct sm *sm)

@@ -54,6 +54,16 @@ bool sm_set_partitions(struct sm *sm, enum partition_source source, struct parti
 /* The same for a bad file; problem: "file:line: reason". The last good file is in force. False:
  * there is no last good file, and nothing changes. */
 bool sm_set_bad_partitions(struct sm *sm, const char *problem);
+/* As sm_set_bad_partitions(), for a good file that needs a confirmation; problem: the reason. */
+bool sm_set_unconfirmed_partitions(struct sm *sm, const char *problem);
+/* Why these partitions (NULL: none) need a confirmation before they replace those in force, for
+ * free(); NULL: they need none. limit: the option partition_confirm_ports. */
+char *sm_partitions_danger(struct sm *sm, struct partitions *partitions, unsigned limit);
+/* Whether the store has the last good partition file. */
+bool sm_has_last_partitions(const struct sm *sm);
+/* A reload has refused a partition file for this reason, which sm_partition_problem() gives until a
+ * reload takes a file. NULL: a reload has taken it. */
+void sm_refuse_partitions(struct sm *sm, const char *reason);
 /* Whether a partition file is or was in force. */
 bool sm_knows_partition_file(const struct sm *sm);
 /* Whether the P_Keys of ports are not known, so that no group may be made or ended. */

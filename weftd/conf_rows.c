@@ -290,6 +290,19 @@ const struct conf_row conf_rows[] = {
 		    "If the store has no last good file, there are two cases. With a bad file, "
 		    "weftd does not start. With a missing file, ports keep the P_Keys that they "
 		    "hold. Empty: no file."},
+	{NUMBER("partition_confirm_ports", sm.partition_confirm_ports, 0, 65535, "10"),
+	 .unit = "ports",
+	 .summary =
+		 "Most ports from which a partition file may take P_Keys without a confirmation.",
+	 .details =
+		 "A reload refuses a file that takes P_Keys from more ports that are present, and "
+		 "the partitions do not change. `weftctl config reload --force` accepts the "
+		 "file. SIGHUP cannot. At a start, weftd compares the file with the last good "
+		 "file in the store, for all ports that have a LID. If the file takes P_Keys "
+		 "from more ports, the last good file stays in force until `weftctl config "
+		 "reload --force`. If the store has no last good file, the file is accepted. A "
+		 "standby accepts the file that is in force on its master. To accept every "
+		 "file, set 65535."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .summary = "Direction in which a switch port drops packets with P_Keys that its host does "
 		    "not have.",

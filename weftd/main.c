@@ -28,6 +28,7 @@
 #include "lib/tls.h"
 #include "lib/work.h"
 #include "mad/umad.h"
+#include "sm/control/control.h"
 #include "sm/sm.h"
 #include "store/settings.h"
 #include "weftd/conf.h"
@@ -63,6 +64,8 @@ struct daemon {
 	struct log_levels log_levels; /* while there is a manager */
 	struct events *events;	      /* the same */
 
+	struct reload *reload; /* under way; else NULL */
+	bool reload_again;     /* SIGHUP came meanwhile */
 	bool reported;
 	unsigned sweeps; /* of --once, after the first */
 };
@@ -250,77 +253,183 @@ static int read_again(const struct daemon *daemon, struct reading *reading,
 	return reading_reload(&daemon->sources, &daemon->conf, had_file, reading, error);
 }
 
-/* Applies all changes, or none with a logged error. result: the changes, a new reference. */
-static int reload(struct daemon *daemon, json_t **result, char error[CONF_ERROR_SIZE])
+/* Why the partitions that were read need a confirmation; for free(), or NULL. */
+static char *partitions_danger(const struct daemon *daemon, const struct reading *reading)
 {
-	const struct log_subject partitions = {.message_id = MESSAGE_PARTITIONS};
-	struct reading reading;
-	char names[CONF_NAMES_SIZE];
-	int rc = read_again(daemon, &reading, error);
-	bool partitions_changed = false;
-	json_t *changes;
-	unsigned fixed;
+	const struct partition_file *file = &reading->partitions;
 
-	if (rc) {
-		log_about(LOG_ERR, rc == -EBADMSG ? &partitions : NULL,
-			  "configuration not reloaded, nothing has changed: %s", error);
-		return rc;
-	}
-	changes = conf_changes_json(&daemon->conf, &reading.conf);
-	fixed = conf_keep_fixed(&reading.conf, &daemon->conf, names);
+	return file->source == PARTITIONS_NO_FILE
+		       ? NULL
+		       : sm_partitions_danger(manager_sm(daemon->manager), file->partitions,
+					      reading->conf.sm.partition_confirm_ports);
+}
+
+/* A reload, which may have to wait until the new routing engines have been judged. */
+struct reload {
+	struct daemon *daemon;
+	struct control_request *request; /* NULL: SIGHUP */
+	struct reading reading;
+};
+
+static void reload_begin(struct daemon *daemon, struct control_request *request, bool force);
+
+static void reload_end(struct reload *reload)
+{
+	struct daemon *daemon = reload->daemon;
+	bool again = daemon->reload_again;
+
+	reading_done(&reload->reading);
+	free(reload);
+	daemon->reload = NULL;
+	daemon->reload_again = false;
+	if (again)
+		reload_begin(daemon, NULL, false);
+}
+
+/* id: of the log line; NULL: none. */
+static void reload_fail(struct reload *reload, const char *id, const char *reason)
+{
+	const struct log_subject subject = {.message_id = id};
+
+	log_about(LOG_ERR, id ? &subject : NULL,
+		  "configuration not reloaded, nothing has changed: %s", reason);
+	if (reload->request)
+		control_fail(reload->request, "not reloaded, nothing has changed: %s", reason);
+	reload_end(reload);
+}
+
+/* Puts everything that was read in force. Returns the changes, a new reference. */
+static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
+{
+	json_t *changes = conf_changes_json(&daemon->conf, &reading->conf);
+	bool partitions_changed = false;
+	char names[CONF_NAMES_SIZE];
+	unsigned fixed = conf_keep_fixed(&reading->conf, &daemon->conf, names);
+
 	if (fixed)
 		log_warning("%s take%s effect after a restart of weftd", names,
 			    fixed == 1 ? "s" : "");
-	daemon->conf = reading.conf;
+	daemon->conf = reading->conf;
 	log_levels_configure(&daemon->log_levels, configured_log_level(daemon));
-	set_route_options(daemon, reading.options);
-	manager_set_node_names(daemon->manager, reading.names);
-	if (reading.partitions.source != PARTITIONS_NO_FILE) {
-		partitions_changed = manager_set_partitions(
-			daemon->manager, reading.partitions.source, reading.partitions.partitions);
+	set_route_options(daemon, reading->options);
+	manager_set_node_names(daemon->manager, reading->names);
+	if (reading->partitions.source != PARTITIONS_NO_FILE) {
+		partitions_changed =
+			manager_set_partitions(daemon->manager, reading->partitions.source,
+					       reading->partitions.partitions);
 	}
+	sm_refuse_partitions(manager_sm(daemon->manager), NULL);
 	manager_set_conf(daemon->manager, &daemon->conf);
 	if (daemon->carrier)
-		tls_set_keys(daemon->carrier, &reading.ha_keys);
-	explicit_bzero(&reading.ha_keys, sizeof(reading.ha_keys));
-	log_notice("configuration reloaded");
-	*result = json_pack("{s:o,s:b}", "changes", changes, "partitions_changed",
-			    partitions_changed);
-	return 0;
-}
-
-static void hang_up(void *arg)
-{
-	char error[CONF_ERROR_SIZE];
-	json_t *result = NULL;
-
-	reload(arg, &result, error);
-	json_decref(result);
+		tls_set_keys(daemon->carrier, &reading->ha_keys);
+	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
+	reading->options = NULL;
+	reading->names = NULL;
+	reading->partitions.partitions = NULL;
+	return json_pack("{s:o,s:b}", "changes", changes, "partitions_changed", partitions_changed);
 }
 
 /* Answers after the new configuration is in force; P_Keys are written from then on. */
+static void reload_apply(struct reload *reload)
+{
+	struct daemon *daemon = reload->daemon;
+	json_t *result = apply_reading(daemon, &reload->reading);
+
+	log_notice("configuration reloaded");
+	if (reload->request)
+		settings_answer(&daemon->log_levels.settings, reload->request, result);
+	else
+		json_decref(result);
+	reload_end(reload);
+}
+
+static void reload_is_judged(void *ctx, const char *danger)
+{
+	struct reload *reload = ctx;
+	char *reason;
+
+	if (!danger) {
+		reload_apply(reload);
+		return;
+	}
+	reason = mem_printf("routing: %s: name another engine, or run weftctl config reload "
+			    "--force",
+			    danger);
+	reload_fail(reload, NULL, reason);
+	free(reason);
+}
+
+/* Applies all changes, or none with a logged error. */
+static void reload_begin(struct daemon *daemon, struct control_request *request, bool force)
+{
+	struct reload *reload = mem_zalloc(sizeof(*reload));
+	char error[CONF_ERROR_SIZE], *danger, *reason;
+	int rc;
+
+	daemon->reload = reload;
+	reload->daemon = daemon;
+	reload->request = request;
+	rc = read_again(daemon, &reload->reading, error);
+	if (rc) {
+		reload_fail(reload, rc == -EBADMSG ? MESSAGE_PARTITIONS : NULL, error);
+		return;
+	}
+	if (force) {
+		reload_apply(reload);
+		return;
+	}
+	danger = partitions_danger(daemon, &reload->reading);
+	if (!danger) {
+		sm_judge_options(manager_sm(daemon->manager), &reload->reading.conf.sm,
+				 reload_is_judged, reload);
+		return;
+	}
+	reason = mem_printf("%s: correct it, or accept it with weftctl config reload --force",
+			    danger);
+	sm_refuse_partitions(manager_sm(daemon->manager), reason);
+	reload_fail(reload, MESSAGE_PARTITIONS, reason);
+	free(reason);
+	free(danger);
+}
+
+/* Only an administrator at weftctl can confirm dangerous changes. */
+static void hang_up(void *arg)
+{
+	struct daemon *daemon = arg;
+
+	if (daemon->reload)
+		daemon->reload_again = true;
+	else
+		reload_begin(daemon, NULL, false);
+}
+
 static void command_reload(void *ctx, struct control_request *request, const json_t *args)
 {
-	char error[CONF_ERROR_SIZE];
-	json_t *result;
+	struct daemon *daemon = ctx;
 
-	(void)args;
-	if (reload(ctx, &result, error))
-		control_fail(request, "not reloaded, nothing has changed: %s", error);
+	if (daemon->reload)
+		control_fail(request, "another reload is running: try again when it has ended");
 	else
-		settings_answer(&((struct daemon *)ctx)->log_levels.settings, request, result);
+		reload_begin(daemon, request, json_is_true(json_object_get(args, "force")));
 }
 
 /* Shows what a reload would change, from the same files and arguments. */
 static void command_check(void *ctx, struct control_request *request, const json_t *args)
 {
 	const struct daemon *daemon = ctx;
-	char error[CONF_ERROR_SIZE];
+	char error[CONF_ERROR_SIZE], *danger;
 	struct reading reading;
 
 	(void)args;
 	if (read_again(daemon, &reading, error)) {
 		control_fail(request, "a reload would refuse it: %s", error);
+		return;
+	}
+	danger = partitions_danger(daemon, &reading);
+	if (danger) {
+		control_fail(request, "a reload without --force would refuse it: %s", danger);
+		free(danger);
+		reading_done(&reading);
 		return;
 	}
 	control_reply(request, json_pack("{s:o}", "changes",
@@ -536,8 +645,18 @@ static int start_partitions(struct daemon *daemon)
 	struct sm *sm = manager_sm(daemon->manager);
 	char error[CONF_ERROR_SIZE];
 	struct partition_file file;
+	char *danger = NULL;
 
 	partition_file_read(&daemon->conf, &file, NULL, error);
+	if (file.source == PARTITIONS_FILE && sm_has_last_partitions(sm))
+		danger = sm_partitions_danger(sm, file.partitions,
+					      daemon->conf.sm.partition_confirm_ports);
+	if (danger && sm_set_unconfirmed_partitions(sm, danger)) {
+		partitions_free(file.partitions);
+		free(danger);
+		return 0;
+	}
+	free(danger);
 	if (file.source != PARTITIONS_BAD_FILE) {
 		sm_set_partitions(sm, file.source, file.partitions);
 		return 0;

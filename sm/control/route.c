@@ -14,6 +14,7 @@
 #include "lib/mem.h"
 #include "route/dump.h"
 #include "sm/control/commands.h"
+#include "sm/control/control.h"
 
 /* route show */
 
@@ -237,6 +238,15 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 	change = mem_zalloc(sizeof(*change));
 	*change = (struct engine_change){sm, request, mem_strdup(names)};
 	judge_engines(sm, (const char(*)[SM_ENGINE_NAME])engines, engines_are_judged, change);
+}
+
+void sm_judge_options(struct sm *sm, const struct sm_options *options, engines_judged_fn *judged,
+		      void *ctx)
+{
+	if (sm->commands && engines_would_change(sm, options))
+		judge_engines(sm, (const char(*)[SM_ENGINE_NAME])options->engines, judged, ctx);
+	else
+		judged(ctx, NULL);
 }
 
 /* route dump */

@@ -812,6 +812,7 @@ void policy_done(struct policy *policy)
 	held_keys_clear(&policy->held);
 	partitions_free(policy->next);
 	free(policy->problem);
+	free(policy->refused);
 	free(policy->kept_mark);
 	policy_file_free(policy->file);
 	free(policy->memberships);

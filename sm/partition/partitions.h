@@ -13,6 +13,9 @@
  *     force: the text of the last good file stays in force. The registry has it
  *     (sm/partition/kept.h). A configuration without a file ends that. A file that is bad later
  *     changes nothing.
+ *   - A file that takes P_Keys from more than partition_confirm_ports ports needs a confirmation
+ *     (sm/partition/losses.h). Without it, a reload changes nothing. At a start the last good file
+ *     stays in force.
  *   - Frozen: the registry has no such text either, or the store has lost records
  *     (store/partition_state.h). Then the members of partitions are not known. Ports that are up
  *     keep their P_Keys. Other ports become limited members of the default partition, and get
@@ -42,7 +45,9 @@
 enum partition_source {
 	PARTITIONS_NO_FILE,
 	PARTITIONS_FILE,
-	PARTITIONS_BAD_FILE,  /* given: the file was bad when the daemon started */
+	PARTITIONS_BAD_FILE, /* given: the file was bad when the daemon started */
+	/* Given: the file was good when the daemon started, but takes P_Keys from many ports. */
+	PARTITIONS_UNCONFIRMED,
 	PARTITIONS_UNWANTED,  /* given: the configuration names no file; as NO_FILE, but intended */
 	PARTITIONS_KEPT_FILE, /* follows: the last good file, from the registry, is in force */
 	PARTITIONS_LOST_FILE, /* follows: the same, but the registry has no text of it */
@@ -79,6 +84,7 @@ struct policy {
 	uint64_t digest;		     /* of its text */
 	enum partition_source given, source; /* of policy_set_file(); the resulting source */
 	char *problem;			     /* the fault of the given file; or NULL */
+	char *refused;			     /* why a reload refused a file; or NULL */
 	char *kept_mark;		/* mark of the kept text in force, or last tried; or NULL */
 	char kept_when[KEPT_WHEN_SIZE]; /* its date */
 	bool frozen;
@@ -138,6 +144,11 @@ const char *policy_former_file(const struct policy *policy);
 /* Sets the fault of the file that is passed to policy_set_file() next, "file:line: reason"; NULL:
  * none. */
 void policy_set_problem(struct policy *policy, const char *problem);
+/* A reload has refused a file for this reason: it stays a problem until a reload takes a file.
+ * NULL: it ends. */
+void policy_set_refused(struct policy *policy, const char *reason);
+/* Whether this manager follows a master, and this file is in force there. */
+bool policy_is_masters_file(const struct policy *policy, const struct partitions *partitions);
 /* Puts the file of a new MASTER into the registry, before the first write to a device. True: the
  * registry has changed, so wait until the change is durable. */
 bool policy_keep_file(struct policy *policy);

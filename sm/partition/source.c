@@ -52,6 +52,15 @@ static void keep_digest(struct policy *policy)
 		setting_put(policy->registry, DIGEST, guid_text(policy->digest, text));
 }
 
+bool policy_is_masters_file(const struct policy *policy, const struct partitions *partitions)
+{
+	const char *theirs = setting_get(policy->registry, DIGEST);
+	char text[GUID_TEXT];
+
+	return registry_follows(policy->registry) && theirs &&
+	       !strcmp(theirs, guid_text(partitions_digest(partitions), text));
+}
+
 bool policy_is_unlike(const struct policy *policy)
 {
 	const char *theirs = setting_get(policy->registry, DIGEST);
@@ -105,10 +114,16 @@ static bool take_kept(struct policy *policy)
 	return true;
 }
 
+/* Whether the given file cannot be in force, so that the last good file is. */
+static bool is_rejected(const struct policy *policy)
+{
+	return policy->given == PARTITIONS_BAD_FILE || policy->given == PARTITIONS_UNCONFIRMED;
+}
+
 bool policy_find_source(struct policy *policy)
 {
 	enum partition_source before = policy->source, source = policy->given;
-	bool wants_kept = source == PARTITIONS_BAD_FILE ||
+	bool wants_kept = is_rejected(policy) ||
 			  (source == PARTITIONS_NO_FILE && partition_kept_name(policy->registry));
 	bool changed = false;
 
@@ -168,12 +183,15 @@ void policy_accept(struct policy *policy)
 static char *file_problem(const struct policy *policy)
 {
 	const char *name = partition_kept_name(policy->registry);
-	bool bad = policy->given == PARTITIONS_BAD_FILE;
+	bool bad = is_rejected(policy);
 	const char *what = bad ? policy->problem : name;
 	const char *how = bad ? "" : ": the partition file that was in force is missing";
-	const char *remedy = bad ? "correct it, then weftctl config reload"
-				 : "put it back, or set partition_config_file to \"\" to use none, "
-				   "then weftctl config reload";
+	const char *remedy = policy->given == PARTITIONS_UNCONFIRMED
+				     ? "accept the new file with weftctl config reload --force, or "
+				       "correct it, then weftctl config reload"
+			     : bad ? "correct it, then weftctl config reload"
+				   : "put it back, or set partition_config_file to \"\" to use "
+				     "none, then weftctl config reload";
 
 	if (policy->source == PARTITIONS_KEPT_FILE)
 		return mem_printf("%s%s; the last good file, of %s, is in force: %s", what, how,
@@ -183,7 +201,8 @@ static char *file_problem(const struct policy *policy)
 			  what, how, remedy);
 }
 
-char *policy_problem(const struct policy *policy)
+/* Of the partitions in force. */
+static char *source_problem(const struct policy *policy)
 {
 	const char *loss = policy_loss(policy);
 
@@ -199,13 +218,29 @@ char *policy_problem(const struct policy *policy)
 	return NULL;
 }
 
+char *policy_problem(const struct policy *policy)
+{
+	char *problem = source_problem(policy);
+
+	if (problem || !policy->refused)
+		return problem;
+	return mem_printf("a reload was refused: %s; the partitions from before stay in force",
+			  policy->refused);
+}
+
+void policy_set_refused(struct policy *policy, const char *reason)
+{
+	free(policy->refused);
+	policy->refused = reason ? mem_strdup(reason) : NULL;
+}
+
 void policy_log_problem(const struct policy *policy)
 {
 	const struct log_subject subject = {
-		.message_id = policy_loss(policy)		     ? MESSAGE_PARTITIONS_FROZEN
-			      : policy->given == PARTITIONS_BAD_FILE ? MESSAGE_PARTITIONS_BAD
-								     : MESSAGE_PARTITIONS_LOST};
-	char *problem = policy_problem(policy);
+		.message_id = policy_loss(policy)   ? MESSAGE_PARTITIONS_FROZEN
+			      : is_rejected(policy) ? MESSAGE_PARTITIONS_BAD
+						    : MESSAGE_PARTITIONS_LOST};
+	char *problem = source_problem(policy);
 
 	if (problem)
 		log_about(LOG_CRIT, &subject, "%s", problem);

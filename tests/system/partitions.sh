@@ -311,6 +311,47 @@ bad_file_changes_nothing() {
 	wait_for 20 holds host-0003 1 0x7fff || because "host-0003 holds $(keys host-0003 1)"
 }
 
+# problem DAEMON: what status says first.
+problem() {
+	"$BUILD/weftctl" -s "$1.run/control.sock" status | tr -s '\n ' ' '
+}
+
+refusals_are() {
+	[ "$(grep -cE "^ERROR weftd: configuration not reloaded, nothing has changed: .*$2" file.log)" = "$1" ]
+}
+
+# A file that takes a P_Key from 44 ports needs --force. SIGHUP has no --force, and a start has the last good file.
+file_that_cuts_off_is_refused() {
+	local cut="takes P_Keys from 44 ports .partition_confirm_ports is 10., among them 0x0007 .green. from 44 ports, so 946 pairs" few=few.conf all=all.conf
+
+	printf 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\nred=0x6: %s=full;\n' "${guid[host-0002]}" >$few
+	{ cat $few && printf 'green=0x7: ALL=full;\n'; } >$all
+	put_file $all
+	ctl file config reload >/dev/null || because "a file that adds a partition is refused" || return 1
+	wait_for 20 holds host-0003 1 "0x7fff 0x8007" || because "host-0003 holds $(keys host-0003 1)" || return 1
+	put_file $few
+	refused "good.conf: $cut.*accept it with weftctl config reload --force" file config reload || return 1
+	refused "without --force would refuse it: .*$cut" file config check || return 1
+	wait_for 20 refusals_are 1 "$cut" || because "the log does not say so: $(tail -n 3 file.log)" || return 1
+	kill -HUP "${pids[file]}"
+	wait_for 20 refusals_are 2 "$cut" || because "the log does not say so: $(tail -n 3 file.log)" || return 1
+	matches "^Problem a reload was refused: .*good.conf: $cut" <(problem file) || because "status says: $(problem file | head -c 300)" || return 1
+	equal "the keys of host-0003" "$(keys host-0003 1)" "0x7fff 0x8007" || return 1
+	stop file && starts file host-0001 -o "partition_config_file=\"$PWD/good.conf\"" || return 1
+	matches "CRITICAL sm: .*good.conf: $cut.*; the last good file, of .*, is in force: accept the new file with" file.log ||
+		because "the log does not say so" || return 1
+	matches "^Problem .*$cut" <(problem file) || because "status says: $(problem file | head -c 300)" || return 1
+	equal "the keys of host-0003 after a start" "$(keys host-0003 1)" "0x7fff 0x8007" || return 1
+	ctl file config reload --force >/dev/null || because "--force is refused" || return 1
+	wait_for 20 holds host-0003 1 0x7fff || because "host-0003 holds $(keys host-0003 1)" || return 1
+	! matches '^Problem' <(problem file) || because "status still says: $(problem file | head -c 300)" || return 1
+	# The limit is an option.
+	put_file $all && ctl file config reload >/dev/null || because "a file that adds is refused" || return 1
+	stop file && put_file $few || return 1
+	starts file host-0001 -o "partition_config_file=\"$PWD/good.conf\"" -o partition_confirm_ports=44 || return 1
+	wait_for 20 holds host-0003 1 0x7fff || because "with a higher limit host-0003 holds $(keys host-0003 1)"
+}
+
 # groups: P_Key and MLID of each.
 groups() {
 	ctl file multicast list | json 'map { "$_->{p_key} $_->{mlid}\n" } @$_' | sed 's/^ *//' | awk NF | sort -n
@@ -332,10 +373,10 @@ two_files_at_once() {
 		"${guid[host-0003]}" "${guid[host-0003]}" >two.conf
 	for round in 1 2 3 4 5 6; do
 		put_file one.conf
-		ctl file config reload >one.out 2>&1 &
+		ctl file config reload --force >one.out 2>&1 &
 		one=$!
 		put_file two.conf
-		ctl file config reload >two.out 2>&1 &
+		ctl file config reload --force >two.out 2>&1 &
 		two=$!
 		ctl file partition member add 6 "$member" >three.out 2>&1 &
 		three=$!
@@ -349,7 +390,7 @@ two_files_at_once() {
 	done
 	ctl file partition member remove 6 "$member" >/dev/null || because "member remove failed" || return 1
 	put_file one.conf
-	ctl file config reload >/dev/null || because "config reload failed" || return 1
+	ctl file config reload --force >/dev/null || because "config reload failed" || return 1
 	wait_for 20 holds host-0002 1 "0x0007 0x7fff 0x8006" || because "host-0002 holds $(keys host-0002 1)" || return 1
 	wait_for 20 groups_are "32774 32775 65535" || because "groups are $(groups | paste -sd ',')" || return 1
 	# Of at most five groups at the same time.
@@ -456,6 +497,7 @@ if start_weftsim fattree:radix=8,levels=2; then
 	check "pings follow commands at once" pings_follow_commands
 	check "so do the answers of the SA" sa_follows_commands
 	check "a bad file changes nothing" bad_file_changes_nothing
+	check "a file that cuts off many ports is refused" file_that_cuts_off_is_refused
 	check "a partition check without a daemon" check_without_daemon
 	check "two files at once, and a member" two_files_at_once
 	check "a bad file at the start opens nothing" bad_file_at_the_start

@@ -499,6 +499,15 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Read the counters of a port now and show them.",
 	 .details = "The answer has PortCounters and, if the device has them, "
 		    "PortCountersExtended, as `perfquery(8)` shows them."},
+	{.words = "perf clear",
+	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
+		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
+	 .print = print_perf_clear,
+	 .summary = "Reset the counters of all ports, of a node, or of a port.",
+	 .details = "The command resets PortCounters and PortCountersExtended in the devices, also "
+		    "of ports without a link. weftd reads each port before and after, so its "
+		    "totals continue. The answer has the number of ports. weftd resets no counters "
+		    "by itself unless `perf_reset` is set. The command is logged with the user."},
 	{.words = "perf metrics",
 	 .text = true,
 	 .print = print_text,

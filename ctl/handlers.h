@@ -97,6 +97,7 @@ void print_errors(const json_t *data, FILE *out);
 void print_counters(const json_t *data, FILE *out);
 /* Prints the figures of a read of all counters. */
 void print_perf_sweep(const json_t *data, FILE *out);
+void print_perf_clear(const json_t *data, FILE *out);
 
 /* print_port.c: the rows of port list. */
 extern const struct column port_columns[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Prints the answers of perf top, errors, show and sweep. */
+/* Prints the answers of perf top, errors, show, sweep and clear. */
 #include "ctl/handlers.h"
 
 #include <string.h>
@@ -140,4 +140,24 @@ void print_perf_sweep(const json_t *data, FILE *out)
 		 "read in {duration_us:us}, {requests:d} request{requests:#|s}\n"
 		 "{silent:d} agent{silent:#|s} silent, {timed_out:d} timed out, {refused:d} "
 		 "refused, {resets:d} reset{resets:#|s}\n");
+}
+
+static void put_if(const json_t *data, const char *member, const char *format, FILE *out)
+{
+	if (json_integer_value(json_object_get(data, member)))
+		text_put(out, data, format);
+}
+
+void print_perf_clear(const json_t *data, FILE *out)
+{
+	text_put(out, data,
+		 "Reset the counters of {ports:d} port{ports:#|s} of {agents:d} node{agents:#|s}; "
+		 "the totals of weftd continue.\n");
+	put_if(data, "silent", "{silent:d} node{silent:#|s} did not answer.\n", out);
+	put_if(data, "refused", "{refused:d} request{refused:#|s} {refused:#was|were} refused.\n",
+	       out);
+	put_if(data, "kept",
+	       "{kept:d} port{kept:#|s} still {kept:#has|have} counters above 0: the device did "
+	       "not reset them.\n",
+	       out);
 }

@@ -59,6 +59,8 @@
 #define MESSAGE_PKEYS_FOREIGN "4b0f6a97d1c34e5e8f27c90ad6b3518c"
 /* Error counters of a port rise. */
 #define MESSAGE_PORT_ERRORS "8adb73240c4b4bb0bd1ac8749d5fe918"
+/* Counters of ports are lower than before, although weftd did not reset them. */
+#define MESSAGE_COUNTERS_RESET "64ebcb284c29c7712c39d82ccafe5b41"
 /* Links appeared or disappeared. */
 #define MESSAGE_LINK "d22c48f06ce6412dbeecb54b3df22622"
 /* A request had a wrong M_Key. */

@@ -62,6 +62,7 @@ extern const struct format port_counters_format, port_counters_extended_format;
  * the counters by the bits of CounterSelect, followed by CounterSelect2's first. */
 enum { ROW_PORT_SELECT, ROW_COUNTER_SELECT, ROW_COUNTER_SELECT2 = 11 };
 enum { SELECT_XMIT_WAIT = 16, PORT_COUNTERS_SELECTED };
+enum { PORT_COUNTERS_ALL = (1 << PORT_COUNTERS_SELECTED) - 1 }; /* all bits */
 extern const uint8_t port_counters_rows[PORT_COUNTERS_SELECTED];
 
 /* Rows of port_counters_extended_format, by the bits of CounterSelect and, from
@@ -73,6 +74,11 @@ enum {
 	SELECT_EXTENDED_WAIT = SELECT_EXTENDED_ERRORS + PORT_ERRORS,
 	SELECT_EXTENDED_QP1,
 	PORT_COUNTERS_EXTENDED_SELECTED
+};
+/* All bits of CounterSelect and CounterSelect2 of PortCountersExtended. */
+enum {
+	EXTENDED_TRAFFIC_ALL = (1 << (EXTENDED_TRAFFIC_ROWS - 2)) - 1,
+	EXTENDED_ERRORS_ALL = (1 << (PORT_COUNTERS_EXTENDED_SELECTED - SELECT_EXTENDED_ERRORS)) - 1,
 };
 extern const uint8_t port_counters_extended_rows[PORT_COUNTERS_EXTENDED_SELECTED];
 

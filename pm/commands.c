@@ -14,7 +14,7 @@
 
 enum { ROWS_A_PART = 16 };
 
-static const char not_master[] =
+const char pm_not_master[] =
 	"this manager is not MASTER, or its subnet is not up yet: only a MASTER reads counters";
 
 /* perf sweep */
@@ -32,7 +32,7 @@ void pm_tell_waiters(struct pm *pm, int error)
 		list_del(&waiter->link);
 		if (error)
 			control_fail(waiter->request, "%s",
-				     pm->stopped ? "the daemon is stopping" : not_master);
+				     pm->stopped ? "the daemon is stopping" : pm_not_master);
 		else
 			control_reply(waiter->request, pm_status(pm));
 		free(waiter);
@@ -46,7 +46,7 @@ static void command_perf_sweep(void *ctx, struct control_request *request, const
 
 	(void)args;
 	if (!pm_sweep_begin(pm)) {
-		control_fail(request, "%s", not_master);
+		control_fail(request, "%s", pm_not_master);
 		return;
 	}
 	waiter = mem_zalloc(sizeof(*waiter));
@@ -66,7 +66,7 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 	struct buffer row = {0};
 
 	if (!*pm->view) {
-		control_fail(request, "%s", not_master);
+		control_fail(request, "%s", pm_not_master);
 		return;
 	}
 	if (pm->last.number < 2) {
@@ -195,7 +195,7 @@ static void command_errors(void *ctx, struct control_request *request, const jso
 
 	(void)args;
 	if (!*pm->view) {
-		control_fail(request, "%s", not_master);
+		control_fail(request, "%s", pm_not_master);
 		return;
 	}
 	if (!pm->last.number)
@@ -239,9 +239,12 @@ static uint32_t show_counters(struct pm_reader *reader, const struct port_counte
 	return 0;
 }
 
-static void show_extended(struct pm_reader *reader, const struct port_counters_extended *counters)
+static void show_extended(struct pm_reader *reader, const struct port_counters_extended *counters,
+			  bool was_reset)
 {
 	struct show *show = reader->owner;
+
+	(void)was_reset;
 
 	show->has_extended = true;
 	show->extended = *counters;
@@ -307,9 +310,8 @@ void pm_end_commands(struct pm *pm)
 	}
 }
 
-/* The index in the view of the agent for a node's port; -1: the request was failed. */
-static int64_t perf_find_place(const struct view *view, struct control_request *request,
-			       const char *name, unsigned num)
+int64_t pm_find_place(const struct view *view, struct control_request *request, const char *name,
+		      unsigned num)
 {
 	struct snap_named named = snapshot_find_named(view->topology, name);
 	const struct node_facts *facts;
@@ -338,6 +340,17 @@ static int64_t perf_find_place(const struct view *view, struct control_request *
 	return (int64_t)view->topology->num_switches + end;
 }
 
+int pm_port_argument(struct control_request *request, const char *text)
+{
+	char *rest;
+	unsigned long num = strtoul(text, &rest, 10);
+
+	if (rest != text && !*rest && num <= PORT_MAX)
+		return (int)num;
+	control_fail(request, "\"%.20s\" is no port: a number from 0 to %d", text, PORT_MAX);
+	return -1;
+}
+
 static void show_begin(struct pm *pm, struct control_request *request, uint32_t place, uint8_t num)
 {
 	static const struct pm_reader_ops ops = {show_counters, show_extended, show_ended};
@@ -364,25 +377,21 @@ static void command_perf_show(void *ctx, struct control_request *request, const 
 	struct pm *pm = ctx;
 	const char *name = json_string_value(json_object_get(args, "node"));
 	const char *text = json_string_value(json_object_get(args, "port"));
-	unsigned long num;
 	int64_t place;
-	char *rest;
+	int num;
 
 	if (!name || !text) {
 		control_fail(request, "perf show needs node and port");
 		return;
 	}
-	num = strtoul(text, &rest, 10);
-	if (rest == text || *rest || num > PORT_MAX) {
-		control_fail(request, "\"%.20s\" is no port: a number from 0 to %d", text,
-			     PORT_MAX);
+	num = pm_port_argument(request, text);
+	if (num < 0)
 		return;
-	}
 	if (!*pm->view) {
-		control_fail(request, "%s", not_master);
+		control_fail(request, "%s", pm_not_master);
 		return;
 	}
-	place = perf_find_place(*pm->view, request, name, (unsigned)num);
+	place = pm_find_place(*pm->view, request, name, (unsigned)num);
 	if (place >= 0)
 		show_begin(pm, request, (uint32_t)place, (uint8_t)num);
 }
@@ -397,4 +406,5 @@ static const struct control_command commands[] = {
 void pm_register_commands(struct pm *pm, struct control *control)
 {
 	control_register(control, commands, ARRAY_SIZE(commands), pm);
+	pm_register_clear(pm, control);
 }

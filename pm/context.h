@@ -37,6 +37,22 @@ struct pm_sweep_figures {
 	struct pm_counts counts;
 	unsigned agents, silent; /* in total, and those that did not answer */
 	double data_rate[2];	 /* bytes a second that adapters sent, and that switches sent */
+	/* Ports whose counters another program or a restart has reset, and one of them. */
+	uint64_t reset_by_others;
+	struct pm_key reset_example;
+	uint64_t kept; /* ports that weftd has reset, and whose counters stay above 0 */
+};
+
+/* A request to reset counters: pm/clear.c. */
+struct pm;
+struct pm_clear {
+	struct list link;
+	/* Its end: 0 with the figures in pm->now, or -errno. Frees it. */
+	void (*done)(struct pm *pm, struct pm_clear *clear, int error);
+	struct control_request *request;
+	guid_t node_guid; /* 0: of all nodes */
+	bool one_port;
+	uint8_t num;
 };
 
 struct pm {
@@ -62,6 +78,11 @@ struct pm {
 	struct list waiters; /* requests that wait for the end of the sweep: pm/commands.c */
 	struct list surveys; /* under way: pm/survey.c */
 	struct list shows;   /* under way: pm/commands.c */
+	struct list clears;  /* waiting: pm/clear.c */
+	/* Its request is being served in place of a sweep; NULL: none. Owned. */
+	struct pm_clear *clearing;
+	uint64_t reset_by_others; /* since the start, as in struct pm_sweep_figures */
+	bool reset_logged;	  /* the last sweep has logged such ports */
 	struct log_limit limit;
 };
 
@@ -69,14 +90,29 @@ struct pm {
 void pm_sweep_init(struct pm *pm);
 /* Cancels a sweep and frees the state of sweeps. */
 void pm_sweep_done(struct pm *pm);
-/* Starts a sweep at once, unless one runs. False if there is no view. */
+/* Starts a sweep, unless one runs; after the counters that are being cleared. False if there is no
+ * view. */
 bool pm_sweep_begin(struct pm *pm);
+/* Clears the counters of the next request of pm->clears, if no sweep runs. */
+void pm_sweep_clear(struct pm *pm);
 /* Ends a sweep without results; requests that wait get an error. */
 void pm_sweep_cancel(struct pm *pm);
 void pm_sweep_plan(struct pm *pm); /* arms the timer for the next sweep */
 
 /* commands.c: the sweep has ended with 0 or -errno; ends the requests that wait for it. */
 void pm_tell_waiters(struct pm *pm, int error);
+/* clear.c: whether the counters of an agent are to be cleared. */
+bool pm_clear_includes(const struct pm_clear *clear, const struct pm_agent *agent);
+void pm_clears_end(struct pm *pm); /* all waiting requests, because pm does not read */
+void pm_register_clear(struct pm *pm, struct control *control);
+/* commands.c: the index in the view of the agent for a node's port; -1: the request was failed. */
+int64_t pm_find_place(const struct view *view, struct control_request *request, const char *name,
+		      unsigned num);
+/* The port number in the text of a request; -1: the request was failed. */
+int pm_port_argument(struct control_request *request, const char *text);
+/* The reason for refusals. */
+extern const char pm_not_master[];
+
 /* Ends all requests under way, because pm stops. */
 void pm_end_commands(struct pm *pm);
 

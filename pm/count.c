@@ -52,19 +52,33 @@ static void begin_traffic(struct pm_port *port, bool wide)
 		port->rate[i] = -1;
 }
 
+/* Compares a counter with its last value. */
+static void check_resets(unsigned bit, uint64_t last, uint64_t now, const struct pm_taking *taking,
+			 struct pm_news *news)
+{
+	uint32_t mask = UINT32_C(1) << bit;
+
+	if (taking->was_reset & mask)
+		news->kept |= last && now >= last ? mask : 0;
+	else
+		news->went_back |= now < last ? mask : 0;
+}
+
 /* PortCounters and PortCountersExtended are reset separately, so values of one are no base for the
  * other. */
 static void take_traffic(struct pm_port *port, const uint64_t now[TRAFFIC_SHORT], bool wide,
-			 uint64_t now_us)
+			 const struct pm_taking *taking, struct pm_news *news)
 {
-	uint64_t largest = wide ? UINT64_MAX : UINT32_MAX;
+	uint64_t largest = wide ? UINT64_MAX : UINT32_MAX, now_us = taking->now_us;
 
 	if (port->wide != wide || !port->traffic_us)
 		begin_traffic(port, wide);
 	for (unsigned i = 0; i < TRAFFIC_SHORT; i++) {
-		if (port->traffic_us)
+		if (port->traffic_us) {
+			check_resets(PORT_ERRORS + i, port->traffic[i], now[i], taking, news);
 			set_rate(&port->rate[i], port->traffic[i], now[i], largest,
 				 now_us - port->traffic_us);
+		}
 		port->traffic[i] = now[i];
 	}
 	port->traffic_us = now_us;
@@ -81,13 +95,16 @@ static void begin_errors(struct pm_port *port, bool wide)
 	port->over = port->stuck = 0;
 }
 
-static void take_wait(struct pm_port *port, uint64_t now, uint64_t now_us, struct pm_news *news)
+static void take_wait(struct pm_port *port, uint64_t now, const struct pm_taking *taking,
+		      struct pm_news *news)
 {
 	if (port->read_us) {
+		check_resets(SELECT_XMIT_WAIT, port->wait, now, taking, news);
 		news->gained[SELECT_XMIT_WAIT] = pm_gained(port->wait, now);
 		port->wait_gone += now < port->wait ? port->wait : 0;
 		set_rate(&port->wait_rate, port->wait, now,
-			 port->wide_errors ? UINT64_MAX : UINT32_MAX, now_us - port->read_us);
+			 port->wide_errors ? UINT64_MAX : UINT32_MAX,
+			 taking->now_us - port->read_us);
 	}
 	port->wait = now;
 }
@@ -98,11 +115,12 @@ static void take_errors(struct pm_port *port, const struct shown_errors *now, bo
 	if (port->wide_errors != wide || !port->read_us)
 		begin_errors(port, wide);
 	if (taking->has_wait)
-		take_wait(port, now->wait, taking->now_us, news);
+		take_wait(port, now->wait, taking, news);
 	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
 		uint64_t last = port->error[bit];
 
 		if (port->read_us) {
+			check_resets(bit, last, now->error[bit], taking, news);
 			news->gained[bit] = pm_gained(last, now->error[bit]);
 			port->error_gone[bit] += now->error[bit] < last ? last : 0;
 		}
@@ -168,7 +186,7 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 	*news = (struct pm_news){0};
 	take_errors(port, &errors, false, taking, news);
 	if (!taking->wide)
-		take_traffic(port, traffic, false, taking->now_us);
+		take_traffic(port, traffic, false, taking, news);
 	/* The read after a reset belongs to the read before it. */
 	if (!taking->was_reset)
 		counters_judge(port, taking, news);
@@ -188,12 +206,13 @@ void pm_take_extended(struct pm_port *port, const struct port_counters_extended 
 	struct shown_errors errors = {.wait = counters->xmit_wait};
 
 	*news = (struct pm_news){0};
-	take_traffic(port, traffic, true, taking->now_us);
+	take_traffic(port, traffic, true, taking, news);
 	if (!taking->wide_errors)
 		return;
 	memcpy(errors.error, counters->error, sizeof(errors.error));
 	take_errors(port, &errors, true, taking, news);
-	counters_judge(port, taking, news);
+	if (!taking->was_reset)
+		counters_judge(port, taking, news);
 	port->read_us = taking->now_us;
 }
 

@@ -42,6 +42,10 @@ struct pm_news {
 	uint32_t over;
 	uint32_t reset; /* those to reset, because they are more than half full */
 	uint64_t gained[PORT_COUNTERS_SELECTED];
+	/* Bits of counters that are lower than before, although weftd did not reset them. */
+	uint32_t went_back;
+	/* Bits of counters that weftd has reset, and that are not lower than before. */
+	uint32_t kept;
 };
 
 /* How to interpret an answer. */
@@ -53,6 +57,9 @@ struct pm_taking {
 	bool wide_errors;			    /* and so are all other counters */
 	uint32_t was_reset; /* the counters that were reset just before this read */
 };
+
+/* The bits of traffic. */
+enum { PM_TRAFFIC_BITS = ((1 << TRAFFIC_SHORT) - 1) << PORT_ERRORS };
 
 /* The maximum of a counter of PortCounters. */
 uint64_t pm_largest(unsigned bit);

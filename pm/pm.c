@@ -22,6 +22,7 @@ struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const 
 	list_init(&pm->waiters);
 	list_init(&pm->surveys);
 	list_init(&pm->shows);
+	list_init(&pm->clears);
 	pm_sweep_init(pm);
 	event_read(events, &pm->events);
 	return pm;
@@ -64,12 +65,13 @@ json_t *pm_status(const struct pm *pm)
 	const struct pm_sweep_figures *last = &pm->last;
 
 	return json_pack(
-		"{s:i,s:b,s:I,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I,s:I,s:I}", "interval_s",
+		"{s:i,s:b,s:I,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "interval_s",
 		(int)pm->options.interval_s, "sweeping", pm->sweeping, "sweeps",
 		(json_int_t)last->number, "last_s", (json_int_t)last->wall_s, "duration_us",
 		(json_int_t)last->duration_us, "ports", (json_int_t)last->counts.ports, "agents",
 		(int)last->agents, "silent", (int)last->silent, "requests",
 		(json_int_t)last->counts.requests, "timed_out", (json_int_t)last->counts.timed_out,
 		"refused", (json_int_t)last->counts.refused, "redirected",
-		(json_int_t)last->counts.redirected, "resets", (json_int_t)last->counts.resets);
+		(json_int_t)last->counts.redirected, "resets", (json_int_t)last->counts.resets,
+		"reset_by_others", (json_int_t)pm->reset_by_others);
 }

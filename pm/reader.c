@@ -22,7 +22,15 @@ enum {
 	CLASS_VERSION = 1,
 };
 
-enum step { STEP_ABILITIES, STEP_COUNTERS, STEP_EXTENDED, STEP_RESET, STEP_AFTER_RESET };
+enum step {
+	STEP_ABILITIES,
+	STEP_COUNTERS,
+	STEP_EXTENDED,
+	STEP_RESET,
+	STEP_AFTER_RESET,
+	STEP_RESET_EXTENDED,
+	STEP_AFTER_RESET_EXTENDED,
+};
 
 static void reader_send(struct pm_reader *reader);
 
@@ -40,13 +48,21 @@ static void go(struct pm_reader *reader, enum step step)
 	reader_send(reader);
 }
 
+/* Whether a port is to be read, or cleared. Port 0 of a switch has no link. */
+static bool is_wanted(const struct pm_reader *reader, uint8_t num)
+{
+	if (reader->one_port)
+		return num == reader->only;
+	return reader->everything || (reader->clear && num) || pm_port_counts(reader->agent, num);
+}
+
 /* The first port after from that is to be read. */
 static bool next_port(struct pm_reader *reader, unsigned from)
 {
 	const struct pm_agent *agent = reader->agent;
 
 	for (unsigned num = from; num <= agent->last; num++) {
-		if (reader->everything || pm_port_counts(agent, (uint8_t)num)) {
+		if (is_wanted(reader, (uint8_t)num)) {
 			reader->port = (uint8_t)num;
 			return true;
 		}
@@ -62,10 +78,14 @@ static bool is_enough(const struct pm_reader *reader)
 
 static void reader_next_port(struct pm_reader *reader, unsigned from)
 {
-	if (next_port(reader, from))
-		go(reader, is_enough(reader) ? STEP_EXTENDED : STEP_COUNTERS);
-	else
+	if (!next_port(reader, from)) {
 		reader_end(reader, reader->ended_one ? 0 : -EPROTO);
+	} else if (!is_enough(reader)) {
+		go(reader, STEP_COUNTERS);
+	} else {
+		reader->select = PORT_COUNTERS_ALL;
+		go(reader, reader->clear ? STEP_RESET : STEP_EXTENDED);
+	}
 }
 
 /* After PortCounters, and the resets. */
@@ -141,21 +161,32 @@ static void reader_take_counters(struct pm_reader *reader, const uint8_t *data)
 static void reader_take_extended(struct pm_reader *reader, const uint8_t *data)
 {
 	struct port_counters_extended counters;
+	bool after = reader->step == STEP_AFTER_RESET_EXTENDED, good;
 
 	format_decode(&port_counters_extended_format, data, &counters);
-	if (is_about(reader, counters.port_select)) {
-		reader->counts->ports += is_enough(reader);
+	good = is_about(reader, counters.port_select);
+	if (good) {
+		reader->counts->ports += is_enough(reader) && !after;
 		reader->ended_one = true;
-		reader->ops->extended(reader, &counters);
+		reader->ops->extended(reader, &counters, after);
 	}
-	reader_next_port(reader, reader->port + 1u);
+	if (good && reader->clear && !after)
+		go(reader, STEP_RESET_EXTENDED);
+	else
+		reader_next_port(reader, reader->port + 1u);
 }
 
 static void take_reset(struct pm_reader *reader, const uint8_t *data)
 {
 	(void)data;
 	reader->counts->resets++;
-	go(reader, STEP_AFTER_RESET);
+	go(reader, is_enough(reader) ? STEP_EXTENDED : STEP_AFTER_RESET);
+}
+
+static void take_reset_extended(struct pm_reader *reader, const uint8_t *data)
+{
+	(void)data;
+	go(reader, STEP_AFTER_RESET_EXTENDED);
 }
 
 /* Refusals */
@@ -200,6 +231,10 @@ static const struct {
 			   without_extended},
 	[STEP_RESET] = {PERF_PORT_COUNTERS, METHOD_SET, take_reset, reader_go_on},
 	[STEP_AFTER_RESET] = {PERF_PORT_COUNTERS, METHOD_GET, reader_take_counters, reader_go_on},
+	[STEP_RESET_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_SET, take_reset_extended,
+				 without_port},
+	[STEP_AFTER_RESET_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_GET,
+				       reader_take_extended, without_port},
 };
 
 /* Requests */
@@ -211,9 +246,14 @@ static void reader_fill(const struct pm_reader *reader, uint8_t *data)
 					  .counter_select = (uint16_t)reader->select,
 					  .counter_select2 =
 						  (uint8_t)(reader->select >> SELECT_XMIT_WAIT)};
-	const struct port_counters_extended extended = {.port_select = reader->port};
+	struct port_counters_extended extended = {.port_select = reader->port};
 
-	if (reader->step == STEP_EXTENDED)
+	if (reader->step == STEP_RESET_EXTENDED) {
+		extended.counter_select = EXTENDED_TRAFFIC_ALL;
+		if (pm_has_extended_errors(reader->agent, reader->port))
+			extended.counter_select2 = EXTENDED_ERRORS_ALL;
+	}
+	if (steps[reader->step].attr_id == PERF_PORT_COUNTERS_EXTENDED)
 		format_encode(&port_counters_extended_format, &extended, data);
 	else if (reader->step != STEP_ABILITIES)
 		format_encode(&port_counters_format, &few, data);

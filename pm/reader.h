@@ -2,8 +2,8 @@
 /*
  * Reads the counters of an agent's ports, one request at a time: its capabilities (ClassPortInfo,
  * if unknown), then PortCounters and, if supported, PortCountersExtended of each port. Resets
- * counters that the owner selects. Follows redirections, and repeats lost requests. Used by sweeps
- * and by perf show. Loop thread only.
+ * counters that the owner selects, or all of them between two reads. Follows redirections, and
+ * repeats lost requests. Used by sweeps and by perf show. Loop thread only.
  */
 #ifndef PM_READER_H
 #define PM_READER_H
@@ -20,7 +20,9 @@ struct pm_reader_ops {
 	 * after it. */
 	uint32_t (*counters)(struct pm_reader *reader, const struct port_counters *counters,
 			     uint32_t was_reset);
-	void (*extended)(struct pm_reader *reader, const struct port_counters_extended *counters);
+	/* was_reset: this is the read after a reset of all counters. */
+	void (*extended)(struct pm_reader *reader, const struct port_counters_extended *counters,
+			 bool was_reset);
 	/* All ports were read: 0; -ETIMEDOUT: the agent did not answer; -EPROTO: it refused all
 	 * requests. Never called from within pm_reader_begin(). */
 	void (*ended)(struct pm_reader *reader, int error);
@@ -30,8 +32,8 @@ struct pm_counts { /* statistics of readers */
 	uint64_t requests, answered, timed_out;
 	uint64_t refused;    /* answers with a status, or for another port */
 	uint64_t redirected; /* answers with a redirection */
-	uint64_t resets;
-	uint64_t ports; /* whose errors were read */
+	uint64_t resets;     /* of PortCounters */
+	uint64_t ports;	     /* whose errors were read */
 };
 
 struct pm_reader {
@@ -43,6 +45,11 @@ struct pm_reader {
 	const struct snapshot *snapshot; /* for redirections; the owner's reference */
 	struct pm_agent *agent;
 	bool everything; /* also ports without a link, and PortCounters that adds nothing */
+	/* Resets all counters of both attributes, also of ports without a link, and reads those
+	 * that it would read otherwise before and after. */
+	bool clear;
+	bool one_port; /* reads only the port "only" of the agent */
+	uint8_t only;
 	/* Its own. */
 	uint8_t port, step, attempt, redirects;
 	bool ended_one; /* the counters of one port were received */

@@ -92,6 +92,18 @@ static struct pm_taking taking_of(const struct pm *pm, const struct pm_agent *ag
 	return taking;
 }
 
+/* Counts ports whose counters were reset, or were not although weftd tried. */
+static void resets_taken(struct pm *pm, const struct pm_agent *agent, uint8_t num,
+			 const struct pm_news *news)
+{
+	pm->now.kept += (news->kept & ~PM_TRAFFIC_BITS) != 0;
+	if (!news->went_back)
+		return;
+	pm->reset_by_others++;
+	if (!pm->now.reset_by_others++)
+		pm->now.reset_example = (struct pm_key){agent->guid, agent->is_switch, num};
+}
+
 static void errors_taken(struct pm *pm, const struct pm_agent *agent, uint8_t num,
 			 const struct pm_port *port, const struct pm_news *news)
 {
@@ -113,23 +125,30 @@ static uint32_t pm_sweep_take_counters(struct pm_reader *reader,
 
 	taking.was_reset = was_reset;
 	pm_take(port, counters, &taking, &news);
+	resets_taken(pm, agent, reader->port, &news);
 	if (was_reset)
 		return 0;
 	errors_taken(pm, agent, reader->port, port, &news);
 	if (!taking.wide)
 		traffic_taken(pm, agent, reader->port, port);
+	if (pm->clearing)
+		return PORT_COUNTERS_ALL;
 	return pm->options.reset ? news.reset : 0;
 }
 
 static void pm_sweep_take_extended(struct pm_reader *reader,
-				   const struct port_counters_extended *counters)
+				   const struct port_counters_extended *counters, bool was_reset)
 {
 	struct pm *pm = reader->owner;
 	struct pm_port *port = pm_agent_port(reader->agent, reader->port);
-	const struct pm_taking taking = taking_of(pm, reader->agent, reader->port);
+	struct pm_taking taking = taking_of(pm, reader->agent, reader->port);
 	struct pm_news news;
 
+	taking.was_reset = was_reset ? PORT_COUNTERS_ALL : 0;
 	pm_take_extended(port, counters, &taking, &news);
+	resets_taken(pm, reader->agent, reader->port, &news);
+	if (was_reset)
+		return;
 	if (taking.wide_errors)
 		errors_taken(pm, reader->agent, reader->port, port, &news);
 	traffic_taken(pm, reader->agent, reader->port, port);
@@ -137,14 +156,55 @@ static void pm_sweep_take_extended(struct pm_reader *reader,
 
 /* Its end */
 
+/* One line, and none for the next sweeps if they find such ports, too: a program may reset the
+ * counters at an interval. */
+static void log_resets(struct pm *pm)
+{
+	const struct pm_key *key = &pm->now.reset_example;
+	struct pm_agent *agent = NULL;
+
+	if (pm->now.reset_by_others && !pm->reset_logged && pm_find_port(pm, key, &agent))
+		log_about(LOG_NOTICE,
+			  (&(struct log_subject){.message_id = MESSAGE_COUNTERS_RESET,
+						 .node_guid = agent->facts->info.node_guid,
+						 .node_desc = agent->facts->description,
+						 .port = key->num,
+						 .lid = agent->lid}),
+			  "counters of %" PRIu64 " port%s are lower than before, such as port %u "
+			  "of %s: another program has reset them, or the device was restarted; "
+			  "totals continue",
+			  pm->now.reset_by_others, pm->now.reset_by_others == 1 ? "" : "s",
+			  key->num, pm_name(agent));
+	if (pm->now.reset_by_others || !pm->clearing)
+		pm->reset_logged = pm->now.reset_by_others > 0;
+}
+
+/* The next work: requests first, then the timer. */
+static void sweep_next(struct pm *pm)
+{
+	if (!list_empty(&pm->waiters) && !pm_sweep_begin(pm))
+		pm_tell_waiters(pm, -ECANCELED);
+	pm_sweep_clear(pm);
+	pm_sweep_plan(pm);
+}
+
 static void pm_sweep_finish(struct pm *pm)
 {
+	struct pm_clear *clear = pm->clearing;
+
 	pm->sweeping = false;
 	view_unref(pm->swept);
 	pm->swept = NULL;
 	free(pm->readers);
 	pm->readers = NULL;
 	pm->now.duration_us = loop_now_us(pm->loop) - pm->now.began_us;
+	log_resets(pm);
+	if (clear) {
+		pm->clearing = NULL;
+		clear->done(pm, clear, 0);
+		sweep_next(pm);
+		return;
+	}
 	pm->last = pm->now;
 	memcpy(pm->top, pm->top_now, sizeof(pm->top));
 	log_info("counter sweep %" PRIu64 ": %" PRIu64 " ports of %u agents in %" PRIu64
@@ -153,8 +213,14 @@ static void pm_sweep_finish(struct pm *pm)
 		 pm->last.number, pm->last.counts.ports, pm->last.agents,
 		 pm->last.duration_us / 1000, pm->last.silent, pm->last.counts.requests,
 		 pm->last.counts.timed_out, pm->last.counts.refused, pm->last.counts.resets);
-	pm_sweep_plan(pm);
 	pm_tell_waiters(pm, 0);
+	sweep_next(pm);
+}
+
+/* The agents to read: all that have a LID, or those of a request to clear. */
+static bool is_skipped(const struct pm *pm, const struct pm_agent *agent)
+{
+	return agent->lid == LID_NONE || (pm->clearing && !pm_clear_includes(pm->clearing, agent));
 }
 
 /* Gives an idle reader the next agent; false: there is none. */
@@ -163,7 +229,7 @@ static bool start_next(struct pm *pm)
 	struct pm_reader *reader;
 	struct pm_agent *agent;
 
-	while (pm->next < pm->agents.count && pm->agents.list[pm->next]->lid == LID_NONE)
+	while (pm->next < pm->agents.count && is_skipped(pm, pm->agents.list[pm->next]))
 		pm->next++;
 	if (pm->next == pm->agents.count || list_empty(&pm->idle))
 		return false;
@@ -222,7 +288,12 @@ static void pm_agents_merged(void *arg)
 						    .ops = &sweep_ops,
 						    .txns = pm->txns,
 						    .counts = &pm->now.counts,
-						    .snapshot = pm->swept->topology};
+						    .snapshot = pm->swept->topology,
+						    .clear = pm->clearing != NULL};
+		if (pm->clearing && pm->clearing->one_port) {
+			pm->readers[i].one_port = true;
+			pm->readers[i].only = pm->clearing->num;
+		}
 		list_init(&pm->readers[i].link);
 		list_push(&pm->idle, &pm->readers[i].link);
 	}
@@ -237,14 +308,8 @@ static unsigned merge_stage(void *arg, size_t *at)
 	return pm_agents_merge(&pm->agents, pm->swept, at);
 }
 
-bool pm_sweep_begin(struct pm *pm)
+static void sweep_start(struct pm *pm, uint64_t number)
 {
-	uint64_t number = pm->last.number + 1;
-
-	if (pm->sweeping)
-		return true;
-	if (!*pm->view || pm->stopped)
-		return false;
 	pm->sweeping = true;
 	pm->swept = view_ref(*pm->view);
 	pm->now = (struct pm_sweep_figures){.number = number,
@@ -252,12 +317,36 @@ bool pm_sweep_begin(struct pm *pm)
 					    .wall_s = loop_wall_s(pm->loop)};
 	memset(pm->top_now, 0, sizeof(pm->top_now));
 	slices_begin(&pm->merge);
+}
+
+bool pm_sweep_begin(struct pm *pm)
+{
+	if (pm->sweeping)
+		return true;
+	if (!*pm->view || pm->stopped)
+		return false;
+	sweep_start(pm, pm->last.number + 1);
 	return true;
+}
+
+void pm_sweep_clear(struct pm *pm)
+{
+	if (pm->sweeping || list_empty(&pm->clears))
+		return;
+	if (!*pm->view || pm->stopped) {
+		pm_clears_end(pm);
+		return;
+	}
+	pm->clearing = container_of(list_pop(&pm->clears), struct pm_clear, link);
+	sweep_start(pm, 0);
 }
 
 void pm_sweep_cancel(struct pm *pm)
 {
+	struct pm_clear *clear = pm->clearing;
+
 	loop_timer_disarm(&pm->timer);
+	pm_clears_end(pm);
 	if (!pm->sweeping)
 		return;
 	pm->sweeping = false;
@@ -273,6 +362,9 @@ void pm_sweep_cancel(struct pm *pm)
 	pm->readers = NULL;
 	view_unref(pm->swept);
 	pm->swept = NULL;
+	pm->clearing = NULL;
+	if (clear)
+		clear->done(pm, clear, -ECANCELED);
 	pm_tell_waiters(pm, -ECANCELED);
 }
 

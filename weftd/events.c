@@ -103,6 +103,7 @@ static const struct {
 	{MESSAGE_PARTITIONS, "partition"},
 	{MESSAGE_PKEYS_FOREIGN, "partition"},
 	{MESSAGE_PORT_ERRORS, "port"},
+	{MESSAGE_COUNTERS_RESET, "port"},
 	{MESSAGE_LINK, "link"},
 	{MESSAGE_DEVICE, "port"},
 	{MESSAGE_M_KEY, "keys"},

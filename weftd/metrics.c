@@ -96,6 +96,8 @@ static const struct metric metrics[] = {
 	      "1: the partition file is bad or missing, and the last good one stays in force."),
 	COUNTER("values_refused", "anomalies.refused_values",
 		"Values that devices did not accept."),
+	COUNTER("perf_reset_by_others", "perf.reset_by_others",
+		"Ports whose counters were lower than before, although weftd did not reset them."),
 	COUNTER("loop_slow_turns", "slow_turns", "Callbacks that used more than 2 ms of CPU."),
 	COUNTER("sa_received", "sa.received", "Requests to the SA."),
 	COUNTER("sa_answered", "sa.answered", "Requests that were answered."),

@@ -104,7 +104,7 @@ text|events|| +role +DISCOVERING -> MASTER: no manager ranks higher$
 json|events|--since 0|^\{"kind":"role",.*"number":1,
 text|capture|seen.pcap --seconds 1|seen.pcap
 json|capture|seen.pcap --seconds 1|"file": "seen.pcap"
-text|perf sweep||^sweep 1: 32 ports of 14 agents read in
+text|perf sweep||^sweep [0-9]+: 32 ports of 14 agents read in
 json|perf sweep||"ports": 32
 text|perf top||^none$|^NODE +PORT +XMIT
 json|perf top|--by wait|"by": "wait"
@@ -112,6 +112,8 @@ text|perf errors||^spine-01 +2 +LinkDownedCounter +[0-9]+ +[yesno]+ +leaf-02 +3$
 json|perf errors||"LinkDownedCounter": [1-9]
 text|perf show|leaf-01 1|^leaf-01 port 1, LID 1, leads to host-0001 1$
 json|perf show|leaf-01 1|"SymbolErrorCounter": 0
+text|perf clear|leaf-01 1|^Reset the counters of 1 port of 1 node; the totals of weftd continue\.$
+json|perf clear|leaf-01 1|"ports": 1
 text|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
 json|perf metrics||^weft_sm_role\{role="MASTER"\} 1$
 text|keys status||^Mode +none, protection level 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # The performance manager on weftsim. With perf_interval 0 it reads nothing. Its values of ports equal those of perfquery.
-# Errors are found, reported and kept when their counters are reset. A silent agent delays nothing. Prometheus can read
+# Errors are found, reported and kept when their counters are reset, by perf clear, by weftd or by perfquery. A silent agent delays nothing. Prometheus can read
 # perf metrics.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -122,6 +122,50 @@ wide_errors() {
 	query wide "$(lid_of leaf-02)" 3 -x && equal LinkDownedCounter "$(value wide LinkDownedCounter)" 8000000000
 }
 
+# all_zero FILE: perfquery's file has no error above 0, and less traffic than before.
+all_zero() {
+	! grep -E '(Errors|Error.*Counter|Downed.*|Dropped|Discards|Overrun.*|Wait):\.*[1-9]' "$1" >out ||
+		because "$1 has $(head -n 1 out)" || return 1
+	[ "$(value "$1" PortXmitPkts)" -lt "$packets" ] || because "$1 has still $(value "$1" PortXmitPkts) packets, as before: $packets"
+}
+
+# clear resets the device's counters, as perfquery sees them, and not those of other ports. Totals continue.
+clears() {
+	local words packets=40
+
+	for ((i = 0; i < packets; i++)); do query few "$leaf" 3; done
+	sim 'count leaf-01 4 LinkDownedCounter 6' && ctl sm perf sweep >out && ctl sm perf clear leaf-01 3 >out || because "$(cat out)" || return 1
+	equal "ports, agents, silent, refused, kept" "$(json '@$_{qw(ports agents silent refused kept)}' <out)" "1 1 0 0 0" || return 1
+	query few "$leaf" 3 && all_zero few && query wide "$leaf" 3 -x && all_zero wide || return 1
+	query few "$leaf" 4 && equal "the counter of another port" "$(value few LinkDownedCounter)" 6 || return 1
+	sim 'count leaf-01 3 SymbolErrorCounter 30' && ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
+	equal "the total" "$(json 'map { $_->{counters}{SymbolErrorCounter} } grep { $_->{description} eq "leaf-01" && $_->{port} == 3 } @{$_->{ports}}' <errors.json)" 47 ||
+		return 1
+	# 6 switches with 4 ports, 8 hosts.
+	"$BUILD/weftctl" -s sm.run/control.sock perf clear >out || because "$(cat out)" || return 1
+	equal "the answer" "$(cat out)" "Reset the counters of 32 ports of 14 nodes; the totals of weftd continue." || return 1
+	query few "$(lid_of host-0004)" 1 && all_zero few && query wide "$(lid_of leaf-02)" 3 -x && all_zero wide || return 1
+	ctl sm perf sweep >out && ctl sm perf errors >errors.json && equal "the total" "$(total leaf-02)" 8000000000 || return 1
+	equal "resets by others" "$(status sm '$_->{perf}{reset_by_others}')" 0 || return 1
+	matches 'user .*process .*perf clear node=leaf-01 port=3: done' sm.log || because "no line of the user" || return 1
+	ctl sm events --kind command >events.json && matches 'perf clear: done' events.json || because "no event" || return 1
+	refuses 'there is no port 99' clear leaf-01 99 && refuses 'no node "nobody"' clear nobody
+}
+
+# perfquery -R resets counters: weftd counts from the new values, and says so once.
+reset_by_others() {
+	sim 'count leaf-01 3 SymbolErrorCounter 5' && ctl sm perf sweep >out && query few "$leaf" 3 -xR || return 1
+	for i in 3 2 1; do
+		sim "count leaf-01 3 SymbolErrorCounter $i" && ctl sm perf sweep >out && query few "$leaf" 3 -xR || return 1
+	done
+	ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
+	equal "the total" "$(json 'map { $_->{counters}{SymbolErrorCounter} } grep { $_->{description} eq "leaf-01" && $_->{port} == 3 } @{$_->{ports}}' <errors.json)" 58 ||
+		return 1
+	[ "$(status sm '$_->{perf}{reset_by_others}')" -ge 3 ] || because "resets by others: $(status sm '$_->{perf}{reset_by_others}')" || return 1
+	equal "lines about it" "$(grep -c 'counters of 1 port are lower than before, such as port 3 of leaf-01' sm.log)" 1 || return 1
+	ctl sm events --kind port >events.json && matches 'lower than before' events.json || because "no event"
+}
+
 silent_agent() {
 	sim 'drop 100 host-0008' && ctl sm perf sweep >out || return 1
 	sim 'drop 0'
@@ -163,7 +207,7 @@ metrics() {
 	prometheus_reads metrics || return 1
 	matches '^weft_sm_role\{role="MASTER"\} 1$' metrics && matches '^weft_switches 6$' metrics &&
 		matches '^weft_sa_received_total ' metrics && matches '^weft_routing_unreached_pairs 0$' metrics || because "a figure is missing" || return 1
-	matches '^weft_port_errors_total\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01",counter="SymbolErrorCounter"\} 17$' metrics ||
+	matches '^weft_port_errors_total\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01",counter="SymbolErrorCounter"\} 58$' metrics ||
 		because "$(grep leaf-01 metrics)"
 }
 
@@ -264,6 +308,8 @@ check "rising counters are reported" events
 check "perf show equals perfquery" as_perfquery
 check "small counters are reset in time" resets
 check "64-bit errors are not reset" wide_errors
+check "perf clear" clears
+check "perfquery -R is noticed" reset_by_others
 check "a silent agent" silent_agent
 check "perf top" top
 check "perf metrics" metrics

@@ -5,6 +5,7 @@
  * resets, and ports that appear and disappear. pm/sweep.c, reader.c, agent.c, survey.c.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fabric/event.h"
@@ -93,7 +94,18 @@ static uint16_t play_counters(struct fake *fake, bool is_set, uint8_t *data)
 	return STATUS_OK;
 }
 
-static uint16_t play_extended(struct fake *fake, uint8_t *data)
+static void reset_extended(struct fake *fake, const struct port_counters_extended *asked)
+{
+	uint64_t select = asked->counter_select | (uint64_t)asked->counter_select2
+							  << SELECT_EXTENDED_ERRORS;
+
+	for (unsigned bit = 0; bit < PORT_COUNTERS_EXTENDED_SELECTED && !fake->keeps_all; bit++)
+		if (select >> bit & 1 && port_counters_extended_rows[bit])
+			format_put(&port_counters_extended_format, port_counters_extended_rows[bit],
+				   &fake->wide[asked->port_select], 0);
+}
+
+static uint16_t play_extended(struct fake *fake, bool is_set, uint8_t *data)
 {
 	struct port_counters_extended asked, answer;
 
@@ -103,6 +115,8 @@ static uint16_t play_extended(struct fake *fake, uint8_t *data)
 		return STATUS_UNSUP_METHOD_ATTR;
 	if (fake->narrow >> asked.port_select & 1)
 		return STATUS_INVALID_VALUE;
+	if (is_set)
+		reset_extended(fake, &asked);
 	answer = fake->wide[asked.port_select];
 	answer.port_select = asked.port_select;
 	format_encode(&port_counters_extended_format, &answer, data);
@@ -143,7 +157,7 @@ static void play(size_t n)
 		status = play_counters(fake, header.method == METHOD_SET, data);
 	} else {
 		CU_ASSERT_EQUAL(header.attr_id, PERF_PORT_COUNTERS_EXTENDED);
-		status = play_extended(fake, data);
+		status = play_extended(fake, header.method == METHOD_SET, data);
 	}
 	be16_store(answer + 4, status);
 	wire_receive(&bed.wire, answer, MAD_SIZE);
@@ -407,6 +421,81 @@ static void test_reset(void)
 	end();
 }
 
+static unsigned cleared;
+
+static void clear_done(struct pm *pm, struct pm_clear *clear, int error)
+{
+	CU_ASSERT_EQUAL(error, 0);
+	cleared++;
+	free(clear);
+	(void)pm;
+}
+
+/* Clears the counters of a node, or of a port, or, with 0, of all; the figures of it. */
+static const struct pm_sweep_figures *clear_counters(guid_t node_guid, int num)
+{
+	struct pm_clear *clear = calloc(1, sizeof(*clear));
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(clear);
+	clear->done = clear_done;
+	clear->node_guid = node_guid;
+	clear->one_port = num >= 0;
+	clear->num = (uint8_t)num;
+	list_init(&clear->link);
+	list_push(&bed.pm->clears, &clear->link);
+	pm_sweep_clear(bed.pm);
+	loop_defer(&bed.player);
+	loop_run(bed.loop);
+	return &bed.pm->now;
+}
+
+/* Resets by command: all counters of the ports that are named, of both attributes, and no others.
+ * Totals continue without a jump, also if a counter soon exceeds its earlier value. */
+static void test_clear(void)
+{
+	const struct pm_options never = {.window = 9};
+	guid_t sw_guid;
+
+	begin_with(&never);
+	cleared = 0;
+	sw_guid = bed.view->topology->switches[0].facts->info.node_guid = 1;
+	for (unsigned h = 0; h < STAR_HOSTS; h++)
+		bed.view->topology->ends[h].facts->info.node_guid = 200 + h;
+	bed.fake[SW_LID].info.capability_mask2 = PERF_EXTENDED_ERRORS;
+	for (unsigned num = 1; num <= STAR_HOSTS; num++)
+		bed.fake[SW_LID].wide[num].error[ERROR_SYMBOL] = 10 * num;
+	bed.fake[SW_LID + 1].few[1].link_downed = 7;
+	sweep();
+	CU_ASSERT_EQUAL(clear_counters(sw_guid, 2)->counts.resets, 1);
+	CU_ASSERT_EQUAL(cleared, 1);
+	CU_ASSERT_EQUAL(bed.set_select, PORT_COUNTERS_ALL);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].wide[1].error[ERROR_SYMBOL], 10);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].wide[2].error[ERROR_SYMBOL], 0);
+	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_SYMBOL), 20);
+	bed.fake[SW_LID].wide[2].error[ERROR_SYMBOL] = 25;
+	/* All ports, also without a link. A clear is no sweep. */
+	bed.view->topology->switches[0].facts->port[3].info.port_state = PORT_DOWN;
+	CU_ASSERT_EQUAL(clear_counters(0, -1)->counts.resets, PORTS);
+	CU_ASSERT_EQUAL(bed.pm->last.number, 1);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID].wide[3].error[ERROR_SYMBOL], 0);
+	CU_ASSERT_EQUAL(bed.fake[SW_LID + 1].few[1].link_downed, 0);
+	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_SYMBOL), 45);
+	CU_ASSERT_EQUAL(pm_total(host_port(0), ERROR_LINK_DOWNED), 7);
+	sweep();
+	CU_ASSERT_EQUAL(pm_total(switch_port(2), ERROR_SYMBOL), 45);
+	CU_ASSERT_EQUAL(bed.pm->reset_by_others, 0);
+	/* An adapter alone, whose device keeps its counters. */
+	bed.fake[SW_LID + 1].few[1].link_downed = 2;
+	bed.fake[SW_LID + 1].keeps_all = true;
+	CU_ASSERT_EQUAL(clear_counters(200, -1)->counts.resets, 1);
+	CU_ASSERT_EQUAL(bed.pm->now.kept, 1);
+	/* A reset by another program is noticed. */
+	bed.fake[SW_LID + 1].few[1].link_downed = 0;
+	CU_ASSERT_EQUAL(sweep()->reset_by_others, 1);
+	CU_ASSERT_EQUAL(pm_total(host_port(0), ERROR_LINK_DOWNED), 9);
+	end();
+}
+
 static void redirect_to(struct fake *fake)
 {
 	fake->info.redirect = (struct class_redirect){
@@ -596,6 +685,7 @@ int main(void)
 		{"one port without extended counters", test_narrow_port},
 		{"64-bit errors", test_extended_errors},
 		{"resets", test_reset},
+		{"resets by command", test_clear},
 		{"redirection", test_redirect},
 		{"redirection to nowhere", test_bad_redirect},
 		{"a sweep that is given up", test_cancel},

@@ -97,11 +97,31 @@ static void test_reset_by_others(void)
 	take(20, (struct port_counters){.symbol_errors = 2, .link_downed = 3, .xmit_data = 60});
 	CU_ASSERT_EQUAL(pm_total(&port, ERROR_SYMBOL), 42);
 	CU_ASSERT_EQUAL(news.gained[ERROR_SYMBOL], 2);
+	CU_ASSERT_EQUAL(news.went_back, BIT(ERROR_SYMBOL) | BIT(PORT_ERRORS + TRAFFIC_XMIT_DATA));
 	CU_ASSERT_EQUAL(pm_total(&port, ERROR_LINK_DOWNED), 3);
 	CU_ASSERT(port.rate[TRAFFIC_XMIT_DATA] < 0); /* the time of the reset is unknown */
 	take(30, (struct port_counters){.symbol_errors = 2, .link_downed = 3, .xmit_data = 70});
 	CU_ASSERT_EQUAL(port.rate[TRAFFIC_XMIT_DATA], 1);
 	CU_ASSERT_EQUAL(port.rose, 0);
+	CU_ASSERT_EQUAL(news.went_back, 0);
+}
+
+/* A reset by weftd is none by others. A device that keeps its counters is noticed. */
+static void test_reset_by_weftd(void)
+{
+	const struct pm_taking after = {.has_wait = true, .was_reset = PORT_COUNTERS_ALL};
+
+	begin();
+	take(10, (struct port_counters){.symbol_errors = 40, .link_downed = 3, .xmit_wait = 9});
+	take_as(after, 11, (struct port_counters){.link_downed = 3, .xmit_wait = 1});
+	CU_ASSERT_EQUAL(news.went_back, 0);
+	CU_ASSERT_EQUAL(news.kept, BIT(ERROR_LINK_DOWNED));
+	take(20, (struct port_counters){.symbol_errors = 50, .link_downed = 3, .xmit_wait = 2});
+	CU_ASSERT_EQUAL(news.went_back, 0);
+	CU_ASSERT_EQUAL(pm_total(&port, ERROR_SYMBOL), 90);
+	CU_ASSERT_EQUAL(pm_total(&port, ERROR_LINK_DOWNED), 3);
+	CU_ASSERT_EQUAL(pm_total(&port, SELECT_XMIT_WAIT), 11);
+	CU_ASSERT_EQUAL(news.gained[ERROR_SYMBOL], 50);
 }
 
 /* Each counter is to be reset when it is more than half full, and not before. */
@@ -280,6 +300,7 @@ int main(void)
 		{"a first read", test_first},
 		{"rates", test_rates},
 		{"a reset by others", test_reset_by_others},
+		{"a reset by weftd", test_reset_by_weftd},
 		{"when to reset", test_half},
 		{"a reset", test_reset},
 		{"full counters", test_full},

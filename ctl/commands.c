@@ -67,21 +67,21 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 	}
 
 /* The daemon knows the names. */
-#define PARTITION_ARGUMENT                              \
-	{                                               \
-		.member = "p_key", .label = "PARTITION" \
+#define PARTITION_ARGUMENT                                                        \
+	{                                                                         \
+		.member = "p_key", .label = "PARTITION", .completes = "partition" \
 	}
 
-#define PORT_ARGUMENT                                                       \
-	{                                                                   \
-		.member = "port", .label = "PORT", .least = 1, .most = 254, \
-		.what = "a port: a number from 1 to 254"                    \
+#define PORT_ARGUMENT                                                                            \
+	{                                                                                        \
+		.member = "port", .label = "PORT", .least = 1, .most = 254, .completes = "port", \
+		.what = "a port: a number from 1 to 254"                                         \
 	}
 
-#define ANY_PORT_ARGUMENT(...)                                        \
-	{                                                             \
-		.member = "port", .label = "PORT", .most = 254,       \
-		.what = "a port: a number from 0 to 254", __VA_ARGS__ \
+#define ANY_PORT_ARGUMENT(...)                                                       \
+	{                                                                            \
+		.member = "port", .label = "PORT", .most = 254, .completes = "port", \
+		.what = "a port: a number from 0 to 254", __VA_ARGS__                \
 	}
 
 /* An option without a value, and one with a value. */
@@ -93,6 +93,16 @@ static bool meant_p_key(const char *value, char *text, size_t size)
 #define OPTION(name, ...)                                                              \
 	{                                                                              \
 		.member = name, .optional = true, .option = true, .label = __VA_ARGS__ \
+	}
+
+/* A request by which the completion gets words from weftd; it gives up after a second. */
+#define COMPLETE(kind, ...)                                                                     \
+	{                                                                                       \
+		.words = "complete " kind, .hidden = true, .limit_s = 1, .list = "words",       \
+		.each = print_word, .summary = "Words for the completion of the command line.", \
+		.arguments = {                                                                  \
+			__VA_ARGS__{.member = "prefix", .label = "PREFIX", .optional = true}    \
+		}                                                                               \
 	}
 
 const struct ctl_command ctl_commands[] = {
@@ -128,7 +138,7 @@ const struct ctl_command ctl_commands[] = {
 	 .columns = node_columns,
 	 .summary = "List switches, adapters and routers."},
 	{.words = "node show",
-	 .arguments = {{.member = "node", .label = "NODE"}},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}},
 	 .document = true,
 	 .object = "node",
 	 .lists = {"ports"},
@@ -137,19 +147,21 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "For an adapter the table has the port GUIDs, which `partition member add` "
 		    "takes."},
 	{.words = "port list",
-	 .arguments = {{.member = "node", .label = "NODE", .optional = true}},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true}},
 	 .list = "ports",
 	 .columns = port_columns,
 	 .summary = "List the ports of all nodes or of one node, with their peers.",
 	 .details = "Adapter ports without a link are omitted. The GUID of a port of an adapter is "
 		    "its port GUID. The GUID of a port of a switch is the GUID of the switch."},
 	{.words = "port show",
-	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}, PORT_ARGUMENT},
 	 .print = print_port,
 	 .summary = "Show one port: states, speed, MTU, VLs, enforcement of P_Keys, violations, "
 		    "peer."},
 	{.words = "port disable",
-	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT, FLAG("force")},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
+		       PORT_ARGUMENT,
+		       FLAG("force")},
 	 .print = print_port_change,
 	 .summary = "Take down the link of a switch's port until `port enable`.",
 	 .details = "The command waits for the sweep that takes the link down. The next sweep "
@@ -160,7 +172,7 @@ const struct ctl_command ctl_commands[] = {
 		    "such a port could not reach the adapter. If the link is the only way to the "
 		    "switch, `--force` is necessary."},
 	{.words = "port enable",
-	 .arguments = {{.member = "node", .label = "NODE"}, PORT_ARGUMENT},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}, PORT_ARGUMENT},
 	 .print = print_port_change,
 	 .summary =
 		 "Enable a port that `port disable`, `babble_policy` or another program disabled.",
@@ -239,7 +251,7 @@ const struct ctl_command ctl_commands[] = {
 	 .alias = "partition create",
 	 .arguments = {P_KEY_ARGUMENT,
 		       {.member = "name", .label = "NAME", .optional = true},
-		       OPTION("members", "MEMBERS"),
+		       OPTION("members", "MEMBERS", .completes = "node"),
 		       OPTION("file", "FILE"),
 		       FLAG("full"),
 		       FLAG("limited"),
@@ -290,7 +302,11 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Change the name of a partition that was made at run time."},
 	{.words = "partition member add",
 	 .arguments = {PARTITION_ARGUMENT,
-		       {.member = "members", .label = "MEMBER", .many = true, .optional = true},
+		       {.member = "members",
+			.label = "MEMBER",
+			.completes = "node",
+			.many = true,
+			.optional = true},
 		       OPTION("file", "FILE"),
 		       FLAG("full"),
 		       FLAG("limited"),
@@ -322,7 +338,11 @@ const struct ctl_command ctl_commands[] = {
 		    "many limited members are cut off, and needs `--force`."},
 	{.words = "partition member remove",
 	 .arguments = {PARTITION_ARGUMENT,
-		       {.member = "members", .label = "MEMBER", .many = true, .optional = true},
+		       {.member = "members",
+			.label = "MEMBER",
+			.completes = "node",
+			.many = true,
+			.optional = true},
 		       OPTION("file", "FILE"),
 		       FLAG("force")},
 	 .perform = members_perform,
@@ -353,7 +373,7 @@ const struct ctl_command ctl_commands[] = {
 		    "aliases again. Then accept. As an alternative, `restore` a saved document, "
 		    "which also ends this state."},
 	{.words = "alias list",
-	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
 	 .list = "aliases",
 	 .columns = alias_columns,
@@ -362,7 +382,7 @@ const struct ctl_command ctl_commands[] = {
 		    "`SA_Key`, `alias_guids`, or `none` if the host registered the alias without a "
 		    "grant. Only a granted alias counts in partitions."},
 	{.words = "alias set",
-	 .arguments = {{.member = "node", .label = "NODE"},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
 		       ANY_PORT_ARGUMENT(),
 		       {.member = "guid", .label = "GUID"}},
 	 .print = print_alias_set,
@@ -373,7 +393,7 @@ const struct ctl_command ctl_commands[] = {
 		    "the GUID of a port or a node, and an alias that was granted to another port. "
 		    "The port number of a switch is 0. Only the MASTER accepts this command."},
 	{.words = "alias remove",
-	 .arguments = {{.member = "node", .label = "NODE"},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
 		       ANY_PORT_ARGUMENT(),
 		       {.member = "guid", .label = "GUID"}},
 	 .print = print_alias_removed,
@@ -413,8 +433,8 @@ const struct ctl_command ctl_commands[] = {
 
 	{.words = "route show",
 	 .section = "Routing",
-	 .arguments = {{.member = "src", .label = "SRC"},
-		       {.member = "dst", .label = "DST"},
+	 .arguments = {{.member = "src", .label = "SRC", .completes = "node"},
+		       {.member = "dst", .label = "DST", .completes = "node"},
 		       OPTION("sl", "N", .most = 15,
 			      .what = "a service level: a number from 0 to 15")},
 	 .print = print_route,
@@ -448,7 +468,8 @@ const struct ctl_command ctl_commands[] = {
 		 "95th percentile is also shown.\nBisection: the share of a link that a flow gets "
 		 "on average when one half of the hosts sends to the other half."},
 	{.words = "route plan",
-	 .arguments = {{.member = "engine", .label = "NAME", .option = true}},
+	 .arguments =
+		 {{.member = "engine", .label = "NAME", .completes = "engine", .option = true}},
 	 .print = print_route_plan,
 	 .summary = "Compare the routes of an engine with the programmed routes; change nothing.",
 	 .details = "The answer has the results of the checks, the quality beside that of the "
@@ -457,7 +478,10 @@ const struct ctl_command ctl_commands[] = {
 		    "in the background. One of these commands runs at a time, and three more may "
 		    "wait. Further ones are refused."},
 	{.words = "route engine",
-	 .arguments = {{.member = "engines", .label = "NAME[,NAME...]|default"}, FLAG("force")},
+	 .arguments = {{.member = "engines",
+			.label = "NAME[,NAME...]|default",
+			.completes = "engine"},
+		       FLAG("force")},
 	 .print = print_route_engine,
 	 .summary = "Use these engines, in this order, now and after a restart.",
 	 .details = "The engines replace the option `routing` of `weftd.conf(5)` and are kept in "
@@ -494,7 +518,8 @@ const struct ctl_command ctl_commands[] = {
 		    "counters are reset. A + marks a counter that is full: the real number is "
 		    "higher. The list of links does not depend on a read."},
 	{.words = "perf show",
-	 .arguments = {{.member = "node", .label = "NODE"}, ANY_PORT_ARGUMENT()},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
+		       ANY_PORT_ARGUMENT()},
 	 .print = print_counters,
 	 .summary = "Read the counters of a port now and show them.",
 	 .details = "The answer has PortCounters and, if the device has them, "
@@ -527,7 +552,8 @@ const struct ctl_command ctl_commands[] = {
 		       OPTION("since", "N|TIME", .form = when_since,
 			      .what = "the number of an event, or a time: \"2026-11-27 10:30\", "
 				      "\"10:30\", \"today\", \"2h\""),
-		       OPTION("kind", "KIND[,KIND...]"), OPTION("node", "NODE"),
+		       OPTION("kind", "KIND[,KIND...]", .completes = "event"),
+		       OPTION("node", "NODE", .completes = "node"),
 		       OPTION("lines", "N", .least = 1, .most = 1000000,
 			      .what = "a number from 1 to 1000000")},
 	 .list = "events",
@@ -558,7 +584,10 @@ const struct ctl_command ctl_commands[] = {
 		 "`text`. If the event has a node or a port, there are also `node`, `node_guid`, "
 		 "`port_guid`, `port` and `lid`. A gap has `first` and `last`."},
 	{.words = "log level",
-	 .arguments = {{.member = "component", .label = "COMPONENT", .optional = true},
+	 .arguments = {{.member = "component",
+			.label = "COMPONENT",
+			.completes = "component",
+			.optional = true},
 		       {.member = "level",
 			.label = "LEVEL",
 			.optional = true,
@@ -651,7 +680,9 @@ const struct ctl_command ctl_commands[] = {
 		    "while too many handshakes were under way. It also counts standbys and masters "
 		    "that have a valid key, but sent a message that was refused."},
 	{.words = "ha handover",
-	 .arguments = {{.member = "guid", .label = "GUID", .optional = true}, FLAG("force")},
+	 .arguments =
+		 {{.member = "guid", .label = "GUID", .completes = "manager", .optional = true},
+		  FLAG("force")},
 	 .print = print_handover,
 	 .summary = "Give the subnet to the standby with this port GUID, or to the standby of the "
 		    "highest rank.",
@@ -664,7 +695,7 @@ const struct ctl_command ctl_commands[] = {
 		 "above this manager even after this manager has restarted. A new master that runs "
 		 "OpenSM with priority 1 or more stays MASTER until this weftd restarts."},
 	{.words = "ha disable",
-	 .arguments = {{.member = "guid", .label = "GUID"}},
+	 .arguments = {{.member = "guid", .label = "GUID", .completes = "manager"}},
 	 .print = print_ordered,
 	 .summary = "Make a standby NOTACTIVE: it does not take over, even if the MASTER fails.",
 	 .details = "The state lasts until `ha enable` or a restart of that manager. The manager "
@@ -674,11 +705,11 @@ const struct ctl_command ctl_commands[] = {
 		    "show the state of that manager. GUID is the port GUID of that manager, which "
 		    "Peers in `status` shows."},
 	{.words = "ha enable",
-	 .arguments = {{.member = "guid", .label = "GUID"}},
+	 .arguments = {{.member = "guid", .label = "GUID", .completes = "manager"}},
 	 .print = print_ordered,
 	 .summary = "Make a NOTACTIVE manager a standby again."},
 	{.words = "ha discover",
-	 .arguments = {{.member = "guid", .label = "GUID"}},
+	 .arguments = {{.member = "guid", .label = "GUID", .completes = "manager"}},
 	 .print = print_ordered,
 	 .summary = "Return a standby to the state DISCOVERING.",
 	 .details = "The standby looks for managers and starts the election again."},
@@ -741,6 +772,17 @@ const struct ctl_command ctl_commands[] = {
 	 .digest = completion_digest,
 	 .print = print_text,
 	 .summary = "Print a script that completes the command line of weftctl.",
-	 .details = "If the script is not installed, use `source <(weftctl completion bash)`."},
+	 .details = "If the script is not installed, use `source <(weftctl completion bash)`. In "
+		    "bash, "
+		    "names of nodes, ports, partitions, routing engines, log components, kinds of "
+		    "events and other managers come from weftd. If weftd does not answer within a "
+		    "second, they are not offered."},
+	COMPLETE("node", ),
+	COMPLETE("port", {.member = "node", .label = "NODE"}, ),
+	COMPLETE("partition", ),
+	COMPLETE("engine", ),
+	COMPLETE("manager", ),
+	COMPLETE("component", ),
+	COMPLETE("event", ),
 	{.words = NULL},
 };

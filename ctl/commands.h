@@ -26,6 +26,7 @@ struct ctl_argument {
 	const char *what;      /* the valid values: "a number from 0 to 15" */
 	/* Writes the value that the user probably meant; false if none is similar. */
 	bool (*meant)(const char *value, char *text, size_t size);
+	const char *completes; /* the request "complete ..." that has the values; NULL: none */
 	bool optional; /* skipped if there are not enough words for it and the arguments after it */
 	bool last;     /* optional, and possible only after all arguments before it */
 	bool option;   /* --MEMBER VALUE, anywhere after the words of the command */
@@ -57,6 +58,8 @@ struct ctl_command {
 	const char *lists[2]; /* of a document: an array without rows has no part */
 	bool text;	      /* the parts are text, printed when they arrive, also with --json */
 	const struct ctl_sink *sink; /* takes the parts; may be NULL */
+	unsigned limit_s;	     /* weftctl ends silently after this time; 0: no limit */
+	bool hidden;		     /* for the completion: not in help and pages */
 	const char *ask;	     /* the command on the socket; NULL: the words */
 	/* Sends the requests itself, as control_call() does. NULL: one call. */
 	int (*perform)(const char *socket, const json_t *request, json_t **result, char **refusal);

@@ -18,7 +18,9 @@ extern const struct ctl_sink capture_sink;
 /* Prints the file and the number of packets. */
 void print_capture(const json_t *data, FILE *out);
 
-/* completion.c: answers without a call. */
+/* completion.c: prints a word of an answer to "complete ...". */
+void print_word(const json_t *row, FILE *out);
+/* Answers without a call. */
 int completion_perform(const char *socket, const json_t *request, json_t **result, char **refusal);
 /* Replaces *data by the script for the requested shell. */
 int completion_digest(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <grp.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,7 +138,7 @@ static int ctl_print_help(int count, char *const *words)
 	const struct ctl_command *command = ctl_commands;
 	char error[CTL_ERROR_SIZE];
 
-	while (command->words && !ctl_concerns(command, count, words))
+	while (command->words && (command->hidden || !ctl_concerns(command, count, words)))
 		command++;
 	if (!command->words) {
 		ctl_explain_unknown(count, words, error);
@@ -532,10 +533,22 @@ static int call_daemon(const struct invocation *invocation, json_t **data)
 	return status;
 }
 
+static void give_up(int signal)
+{
+	(void)signal;
+	_exit(EXIT_NO_DAEMON);
+}
+
 static int run_command(const struct invocation *invocation)
 {
 	json_t *data = NULL;
-	int status = call_daemon(invocation, &data);
+	int status;
+
+	if (invocation->command->limit_s) {
+		signal(SIGALRM, give_up);
+		alarm(invocation->command->limit_s);
+	}
+	status = call_daemon(invocation, &data);
 
 	if (status == EXIT_SUCCESS) {
 		status = print_answer(invocation, &data);

@@ -82,7 +82,7 @@ static void list_beginning(int argc, char *const *argv, char *known, size_t room
 
 	*known = '\0';
 	for (const struct ctl_command *command = ctl_commands; command->words; command++)
-		if (used < room && ctl_concerns(command, argc, argv))
+		if (used < room && !command->hidden && ctl_concerns(command, argc, argv))
 			used += (size_t)snprintf(known + used, room - used, "%s\"%s\"",
 						 used ? ", " : "", command->words);
 }
@@ -94,7 +94,7 @@ static const char *nearest_command(struct suggest suggest, const char *words, si
 	const char *nearest = NULL, *best = NULL;
 
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
-		if (strncmp(command->words, words, right) != 0)
+		if (command->hidden || strncmp(command->words, words, right) != 0)
 			continue;
 		suggest_try(&suggest, command->words + right);
 		nearest = suggest.best != best ? command->words : nearest;
@@ -139,6 +139,8 @@ static bool nearest_group(const char *word, char group[WORDS_SIZE])
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
 		unsigned distance = suggest.distance;
 
+		if (command->hidden)
+			continue;
 		snprintf(first, sizeof(first), "%.*s", (int)strcspn(command->words, " "),
 			 command->words);
 		suggest_try(&suggest, first);

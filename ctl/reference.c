@@ -48,7 +48,7 @@ void reference_help(int count, char *const *words, FILE *out)
 		char usage[CTL_ERROR_SIZE];
 		size_t length;
 
-		if (!ctl_concerns(command, count, words))
+		if (command->hidden || !ctl_concerns(command, count, words))
 			continue;
 		concerned++;
 		only = command;
@@ -88,6 +88,8 @@ void reference_man(FILE *out)
 	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
 		char usage[CTL_ERROR_SIZE];
 
+		if (command->hidden)
+			continue;
 		if (command->section)
 			fprintf(out, ".SS %s\n", command->section);
 		ctl_usage(command, usage, sizeof(usage));

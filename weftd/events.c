@@ -14,6 +14,7 @@
 
 #include "formats/partitions.h"
 #include "include/message_id.h"
+#include "lib/complete.h"
 #include "lib/guid.h"
 #include "lib/log.h"
 #include "lib/mem.h"
@@ -68,8 +69,9 @@ static void events_note(struct events *events, struct event_note note)
 }
 
 static const char *const all_kinds[] = {
-	"role",	     "standby", "sweep",   "link",  "node", "port",  "trap",	"partition",
-	"multicast", "routing", "setting", "store", "keys", "alias", "command", "other",
+	"role", "standby",   "sweep",	  "link",    "node",	"port",
+	"trap", "partition", "multicast", "routing", "setting", "store",
+	"keys", "alias",     "command",	  "other",   NULL,
 };
 
 /* Lines of the log */
@@ -548,7 +550,7 @@ static bool read_since(struct reading *reading, const json_t *value)
 
 static bool kind_exists(const char *kind)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(all_kinds); i++)
+	for (size_t i = 0; all_kinds[i]; i++)
 		if (!strcmp(kind, all_kinds[i]))
 			return true;
 	return false;
@@ -559,7 +561,7 @@ static void refuse_kind(const char *kind, char error[TEXT_SIZE])
 	size_t used =
 		(size_t)snprintf(error, TEXT_SIZE, "no event kind \"%.20s\"; the kinds are", kind);
 
-	for (size_t i = 0; i < ARRAY_SIZE(all_kinds); i++)
+	for (size_t i = 0; all_kinds[i]; i++)
 		used += (size_t)snprintf(error + used, TEXT_SIZE - used, "%s %s", i ? "," : "",
 					 all_kinds[i]);
 }
@@ -640,7 +642,16 @@ static void command_events(void *ctx, struct control_request *request, const jso
 	control_stream(request, reading_next, reading_finish, reading);
 }
 
-static const struct control_command commands[] = {{"events", command_events, CONTROL_LOOKS}};
+static void command_complete_event(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)ctx;
+	complete_reply(request, args, all_kinds);
+}
+
+static const struct control_command commands[] = {
+	{"events", command_events, CONTROL_LOOKS},
+	{"complete event", command_complete_event, CONTROL_LOOKS},
+};
 
 void events_register(struct events *events, struct control *control)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/complete.h"
 #include "lib/log.h"
 #include "lib/mem.h"
 
@@ -213,8 +214,17 @@ static void command_log_level(void *ctx, struct control_request *request, const 
 	settings_answer(&levels->settings, request, levels_json());
 }
 
+static void command_complete_component(void *ctx, struct control_request *request,
+				       const json_t *args)
+{
+	(void)ctx;
+	complete_reply(request, args, components);
+}
+
 static const struct control_command commands[] = {
-	{"log level", command_log_level, CONTROL_CHANGES}};
+	{"log level", command_log_level, CONTROL_CHANGES},
+	{"complete component", command_complete_component, CONTROL_LOOKS},
+};
 
 void log_levels_register(struct log_levels *levels, struct control *control)
 {

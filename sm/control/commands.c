@@ -504,7 +504,7 @@ void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer
 }
 
 /* An adapter is listed at its lowest present port. */
-static bool is_listed_before(const struct snapshot *snapshot, uint32_t place)
+bool place_is_listed_before(const struct snapshot *snapshot, uint32_t place)
 {
 	return place >= snapshot->num_switches &&
 	       lower_port_is_listed(snapshot, &snapshot->ends[place - snapshot->num_switches]);
@@ -512,7 +512,7 @@ static bool is_listed_before(const struct snapshot *snapshot, uint32_t place)
 
 static bool node_list_row(const struct snapshot *snapshot, uint32_t place, struct buffer *out)
 {
-	if (is_listed_before(snapshot, place))
+	if (place_is_listed_before(snapshot, place))
 		return false;
 	row_begin(out, NULL, '{');
 	node_members(snapshot, place, out);
@@ -643,7 +643,7 @@ static bool export_row(const struct snapshot *snapshot, uint32_t place, struct b
 {
 	const struct node_facts *facts = facts_at(snapshot, place);
 
-	if (is_listed_before(snapshot, place))
+	if (place_is_listed_before(snapshot, place))
 		return false;
 	row_begin(out, NULL, '{');
 	node_members(snapshot, place, out);
@@ -697,6 +697,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	control_register(control, keys_commands, NUM_KEYS_COMMANDS, sm);
 	control_register(control, ha_commands, NUM_HA_COMMANDS, sm);
 	control_register(control, alias_commands, NUM_ALIAS_COMMANDS, sm);
+	control_register(control, complete_commands, NUM_COMPLETE_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);

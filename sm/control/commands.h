@@ -27,15 +27,17 @@ enum {
 	NUM_PARTITION_COMMANDS = 10,
 	NUM_KEYS_COMMANDS = 2,
 	NUM_HA_COMMANDS = 4,
-	NUM_ALIAS_COMMANDS = 3
+	NUM_ALIAS_COMMANDS = 3,
+	NUM_COMPLETE_COMMANDS = 5
 };
 
-extern const struct control_command port_commands[NUM_PORT_COMMANDS];	/* port.c */
-extern const struct control_command route_commands[NUM_ROUTE_COMMANDS]; /* route.c */
-extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS]; /* judge.c */
-extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	/* keys.c */
-extern const struct control_command ha_commands[NUM_HA_COMMANDS];	/* ha.c */
-extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS]; /* alias.c */
+extern const struct control_command port_commands[NUM_PORT_COMMANDS];	      /* port.c */
+extern const struct control_command route_commands[NUM_ROUTE_COMMANDS];	      /* route.c */
+extern const struct control_command judge_commands[NUM_JUDGE_COMMANDS];	      /* judge.c */
+extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	      /* keys.c */
+extern const struct control_command ha_commands[NUM_HA_COMMANDS];	      /* ha.c */
+extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS];	      /* alias.c */
+extern const struct control_command complete_commands[NUM_COMPLETE_COMMANDS]; /* complete.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 
 /* Handler of partition check, which streams the changes that a file would cause. */
@@ -92,6 +94,8 @@ bool sm_may_change(const struct sm *sm, struct control_request *request, const c
  * invalid. */
 int port_argument(const json_t *args);
 
+/* Whether an adapter of several ports has a lower place (fabric/named.h), where lists show it. */
+bool place_is_listed_before(const struct snapshot *snapshot, uint32_t place);
 /* Adds the members of a row of node list to an open object: for the node at a place
  * (fabric/named.h). */
 void node_members(const struct snapshot *snapshot, uint32_t place, struct buffer *out);

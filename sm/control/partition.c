@@ -102,9 +102,8 @@ guid_t *partition_run_time_members(const struct sm *sm, pkey_t p_key, size_t *co
 
 struct listing {
 	struct sm *sm;
-	struct registry_cursor cursor;
-	uint32_t in_file;
-	bool told_default;
+	struct partition_walk walk;    /* of list */
+	struct registry_cursor cursor; /* of show */
 	/* show */
 	pkey_t p_key;
 	enum { SHOW_HEAD, SHOW_PORTS, SHOW_ABSENT, SHOW_END } stage;
@@ -152,29 +151,39 @@ static void partition_row(struct sm *sm, pkey_t p_key, struct buffer *out)
 	row_end(out, '}');
 }
 
-/* The next partition of the list; false: no more. */
-static bool next_partition(struct listing *listing, pkey_t *p_key)
+void partition_walk_begin(const struct sm *sm, struct partition_walk *walk)
 {
-	const struct policy *policy = &listing->sm->policy;
+	*walk = (struct partition_walk){0};
+	registry_walk(sm->registry, REGISTRY_PARTITION, -1, NULL, &walk->cursor);
+}
+
+bool partition_walk_next(const struct sm *sm, struct partition_walk *walk, pkey_t *p_key)
+{
+	const struct policy *policy = &sm->policy;
 	const struct partitions *file = policy->file ? policy->file->partitions : NULL;
 	const struct partition_entry *entry;
 
-	if (!listing->told_default) {
-		listing->told_default = true;
+	if (!walk->past_default) {
+		walk->past_default = true;
 		*p_key = PKEY_DEFAULT_LIMITED;
 		return true;
 	}
-	while (file && listing->in_file < file->count) {
-		*p_key = file->partitions[listing->in_file++].p_key;
+	while (file && walk->in_file < file->count) {
+		*p_key = file->partitions[walk->in_file++].p_key;
 		if (*p_key != PKEY_DEFAULT_LIMITED)
 			return true;
 	}
-	while ((entry = registry_walk_next(&listing->cursor))) {
+	while ((entry = registry_walk_next(&walk->cursor))) {
 		*p_key = entry->p_key;
 		if (*p_key != PKEY_DEFAULT_LIMITED && !policy_in_file(policy, *p_key))
 			return true;
 	}
 	return false;
+}
+
+void partition_walk_end(struct partition_walk *walk)
+{
+	registry_walk_end(&walk->cursor);
 }
 
 static enum stream_step partition_list_next(void *source, struct buffer *part)
@@ -184,7 +193,8 @@ static enum stream_step partition_list_next(void *source, struct buffer *part)
 	pkey_t p_key;
 
 	row_begin(part, "partitions", '[');
-	for (; rows < PORTS_A_PART && next_partition(listing, &p_key); rows++)
+	for (; rows < PORTS_A_PART && partition_walk_next(listing->sm, &listing->walk, &p_key);
+	     rows++)
 		partition_row(listing->sm, p_key, part);
 	row_end(part, ']');
 	return rows ? STREAM_PART : STREAM_END;
@@ -194,24 +204,25 @@ static void partition_list_finish(void *source)
 {
 	struct listing *listing = source;
 
-	registry_walk_end(&listing->cursor);
+	partition_walk_end(&listing->walk);
 	free(listing);
 }
 
-static struct listing *partition_listing_new(struct sm *sm, enum registry_kind kind)
+static struct listing *partition_listing_new(struct sm *sm)
 {
 	struct listing *listing = mem_zalloc(sizeof(*listing));
 
 	listing->sm = sm;
-	registry_walk(sm->registry, kind, -1, NULL, &listing->cursor);
 	return listing;
 }
 
 static void command_partition_list(void *ctx, struct control_request *request, const json_t *args)
 {
+	struct listing *listing = partition_listing_new(ctx);
+
 	(void)args;
-	control_stream(request, partition_list_next, partition_list_finish,
-		       partition_listing_new(ctx, REGISTRY_PARTITION));
+	partition_walk_begin(listing->sm, &listing->walk);
+	control_stream(request, partition_list_next, partition_list_finish, listing);
 }
 
 /* show: all ports that have, or had, a LID; then members that were never seen */
@@ -293,6 +304,14 @@ static enum stream_step partition_show_next(void *source, struct buffer *part)
 	return STREAM_PART;
 }
 
+static void partition_show_finish(void *source)
+{
+	struct listing *listing = source;
+
+	registry_walk_end(&listing->cursor);
+	free(listing);
+}
+
 static void command_partition_show(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
@@ -301,9 +320,10 @@ static void command_partition_show(void *ctx, struct control_request *request, c
 
 	if (!partition_argument(sm, request, args, &p_key))
 		return;
-	listing = partition_listing_new(sm, REGISTRY_LID);
+	listing = partition_listing_new(sm);
 	listing->p_key = p_key;
-	control_stream(request, partition_show_next, partition_list_finish, listing);
+	registry_walk(sm->registry, REGISTRY_LID, -1, NULL, &listing->cursor);
+	control_stream(request, partition_show_next, partition_show_finish, listing);
 }
 
 const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {

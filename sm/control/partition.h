@@ -38,6 +38,18 @@ struct named_port *members_argument(const struct sm *sm, struct control_request 
 
 /* partition.c */
 
+/* A walk through all partitions: the default partition, those of the file, those of commands. It
+ * may continue in later turns of the loop. */
+struct partition_walk {
+	struct registry_cursor cursor;
+	uint32_t in_file;
+	bool past_default;
+};
+void partition_walk_begin(const struct sm *sm, struct partition_walk *walk);
+/* Returns false if there are no more. */
+bool partition_walk_next(const struct sm *sm, struct partition_walk *walk, pkey_t *p_key);
+void partition_walk_end(struct partition_walk *walk);
+
 /* The row of a port or alias in a partition. */
 void partition_port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out);
 /* Its membership; enum membership. */

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# The completion of weftctl in bash and, when the tabulator key is pressed at its prompt, in zsh; and that it has all
-# commands.
+# The completion of weftctl in bash and, when the tabulator key is pressed at its prompt, in zsh; that it has all
+# commands; and that bash completes the names of a fabric, which nodes choose, as the shell reads them.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -12,7 +12,7 @@ offers() {
 
 	shift
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-	_weftctl
+	_weftctl "$BUILD/weftctl"
 	equal "the completions" "${COMPREPLY[*]}" "$wanted"
 }
 
@@ -64,7 +64,7 @@ helps() {
 		[ "$(sed -n '/^Commands:/,/^$/p' help.txt | grep -c '^  [a-z]')" = "$(awk -v words="$words" 'index($0 " ", words " ") == 1' usages.txt | wc -l)" ] ||
 			because "weftctl $words --help: $(cat help.txt)" || return 1
 		for option in $(grep -oE -- '--[a-z_0-9-]+' <<<"$usage"); do
-			grep -qE "^$words\|.* $option( |$)" <("$BUILD/weftctl" completion bash) || because "$option of $words is not completed" ||
+			grep -qE "^${words}\|.* ${option}[ |]" <("$BUILD/weftctl" completion bash) || because "$option of $words is not completed" ||
 				return 1
 		done
 	done <commands.txt
@@ -120,11 +120,87 @@ check "our own options" offers "--help --json --version" weftctl --
 check "--help has the longest command" help_is_whole
 check "--help and the completion have the same commands and options" help_and_completion_agree
 check "the help of each command" helps
+fabric_runs() {
+	"$BUILD/weftsim" topology fattree:radix=4,levels=2 | sed "s/# \"host-0003/# \"host-0003 mlx5_0/
+		s/# \"host-0004/# \"MF0;sw:MSB\$(touch made)/" >net.txt
+	start_weftsim net.txt || return 1
+	start_weftd daemon host-0001 || return 1
+	wait_for 30 is_up daemon || because "weftd has no subnet: $(tail -n 1 daemon.log)" || return 1
+	ctl daemon partition add 0x0021 storage >done.txt && ctl daemon partition add 0x0022 'stock two' >done.txt ||
+		because "no partition: $(cat done.txt)"
+	export WEFT_SOCKET=$work/daemon.run/control.sock
+}
+
+# shell_reads WORD...: bash reads the completion as the last word, and runs nothing.
+shell_reads() {
+	local wanted=$1 word
+
+	shift
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_weftctl "$BUILD/weftctl"
+	[ ${#COMPREPLY[@]} -eq 1 ] || because "the completions are ${COMPREPLY[*]:-none}" || return 1
+	word=$(eval "printf '%s' ${COMPREPLY[0]}")
+	[ ! -e made ] || because "a name was run" || return 1
+	equal "the word that the shell reads" "$word" "$wanted"
+}
+
+# A daemon that reads nothing delays the prompt for a second, and one that does not run not at all.
+stays_silent() {
+	local started=$SECONDS
+
+	kill -STOP "${pids[daemon]}"
+	offers '' weftctl node show leaf 2>said.txt || return 1
+	kill -CONT "${pids[daemon]}"
+	[ $((SECONDS - started)) -le 3 ] || because "it took $((SECONDS - started)) s" || return 1
+	offers '' weftctl -s "$work/none" node show leaf 2>>said.txt || return 1
+	[ ! -s said.txt ] || because "it says: $(cat said.txt)"
+}
+
+only_matches() {
+	"$BUILD/weftctl" complete node "$1" >words.txt || because "the request fails" || return 1
+	[ -s words.txt ] && ! grep -qv "^$1" words.txt || because "the answer: $(head -n 3 words.txt)"
+}
+
+hidden() {
+	! "$BUILD/weftctl" --help | grep -q '^  complete ' || because "--help has the request" || return 1
+	! "$BUILD/weftctl" cmplete 2>&1 | grep -q '"complete' || because "an error suggests the request" || return 1
+	! grep -q '"complete node"' "$root/man/weftctl.8" || because "the page has the request"
+}
+
 # zsh_completes LINE TEXT: by completions that are not the script's.
 zsh_completes() {
 	timeout 20 zsh -f offered.zsh "$1" "$2" >offered.txt 2>&1 || because "nothing is completed"
 }
 
+check "the request of the completion is in no list of commands" hidden
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip completion of names: weftsim's preload library and sanitizers do not go together"
+else
+	check "a fabric" fabric_runs || finish
+	check "nodes" offers "leaf-01 leaf-02 leaf-03 leaf-04" weftctl node show leaf
+	check "nodes, behind -s" offers "spine-01 spine-02" weftctl -s "$WEFT_SOCKET" route show leaf-01 sp
+	check "a node that another shell word follows" offers "leaf-03" weftctl partition member add 0x21 leaf-01 leaf-03
+	guid=$(ctl daemon node list | json 'map { $_->{guid} } grep { $_->{description} eq "leaf-02" } @$_')
+	check "a node by its GUID" offers "$guid" weftctl node show "${guid:0:17}"
+	check "a name with a blank" shell_reads "host-0003 mlx5_0" weftctl node show 'host-0003\ ml'
+	check "a name that is a command" shell_reads 'MF0;sw:MSB$(touch made)' weftctl node show 'MF0'
+	check "a name that is a command, between quotes" offers '' weftctl node show '"MF0'
+	check "the same between other quotes" offers 'MF0;sw:MSB$(touch made)' weftctl node show "'MF0"
+	check "the ports of a switch" offers "1 2 3 4" weftctl port show leaf-01 ''
+	check "the ports of an adapter with a blank in its name" offers "1" weftctl perf show 'host-0003\ mlx5_0' ''
+	check "partitions by name" shell_reads storage weftctl partition show stor
+	check "a partition whose name has a blank" shell_reads 'stock two' weftctl partition show stoc
+	check "partitions by P_Key" offers "0x0021 0x0022" weftctl partition rename 0x002
+	check "engines" offers "updn" weftctl route plan --engine up
+	check "a second engine" offers "ftree,minhop" weftctl route engine ftree,m
+	check "log components" offers "sa sm store" weftctl log level s
+	check "event kinds" offers "partition port" weftctl events --kind p
+	check "a second event kind" offers "link,trap" weftctl events --kind link,t
+	check "the node of events" offers "spine-01 spine-02" weftctl events --node sp
+	check "the answer has only matches" only_matches host-000
+	check "nothing where no daemon answers" stays_silent
+	unset WEFT_SOCKET
+fi
 if ! command -v zsh >/dev/null; then
 	echo "skip zsh: no zsh here"
 	finish

@@ -9,10 +9,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ctl/fit.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
-
-enum { NAME_LEAST = 10 }; /* characters: shorter names of hosts would look the same */
 
 static const struct column *find_column(const struct column *columns, const char *name,
 					size_t length)
@@ -103,66 +102,109 @@ static bool may_be_cut(const struct column *column)
 	return column->kind == COLUMN_NAME || column->kind == COLUMN_NODE;
 }
 
-/* libsmartcols does not cut a column below the width of its heading, so the headings of names are
- * padded. */
-static void pad_heading(struct libscols_column *made, const struct column *column, unsigned widest)
-{
-	char *heading =
-		mem_printf("%-*s", (int)(widest < NAME_LEAST ? widest : NAME_LEAST), column->name);
+/* A table whose cells are texts, before it is laid out. */
+struct cells {
+	const struct column *columns[COLUMNS_MAX];
+	struct fit_column fit[COLUMNS_MAX];
+	size_t count, rows; /* columns and rows */
+	char **text;	    /* of all cells, row after row */
+};
 
-	scols_cell_refer_data(scols_column_get_header(made), heading);
-}
-
-/* Adds a line for each row; returns how many there are. */
-static size_t add_rows(struct libscols_table *table, const struct column *const *columns,
-		       const json_t *rows, unsigned widest[COLUMNS_MAX])
+static void cells_fill(struct cells *cells, const struct column *const *columns, const json_t *rows)
 {
 	const json_t *row;
+	char **text;
 	size_t i;
 
+	for (; columns[cells->count]; cells->count++) {
+		const struct column *column = columns[cells->count];
+
+		cells->columns[cells->count] = column;
+		cells->fit[cells->count] =
+			(struct fit_column){.heading = (unsigned)strlen(column->name),
+					    .is_name = may_be_cut(column),
+					    .drop = column->drop,
+					    .width = 1};
+	}
+	cells->rows = json_array_size(rows);
+	text = cells->text = mem_array(cells->rows * cells->count + 1, sizeof(*text));
 	json_array_foreach (rows, i, row) {
+		for (size_t n = 0; n < cells->count; n++, text++) {
+			unsigned width;
+
+			*text = cell_text(columns[n], row);
+			width = text_width(*text);
+			if (width > cells->fit[n].widest)
+				cells->fit[n].widest = width;
+		}
+	}
+}
+
+/* Shortens the names; returns how many columns are left out. */
+static unsigned cells_fit(struct cells *cells, unsigned terminal)
+{
+	unsigned without = 0;
+
+	fit_columns(cells->fit, cells->count, terminal);
+	for (size_t n = 0; n < cells->count; n++) {
+		without += !cells->fit[n].width;
+		for (size_t i = 0; cells->fit[n].width && cells->fit[n].is_name && i < cells->rows;
+		     i++) {
+			char **text = &cells->text[i * cells->count + n], *whole = *text;
+
+			*text = fit_text(whole, cells->fit[n].width);
+			free(whole);
+		}
+	}
+	return without;
+}
+
+/* Moves the cells into a table of the library, except for those that are left out. */
+static void fill_table(struct libscols_table *table, struct cells *cells)
+{
+	char **text = cells->text;
+
+	for (size_t n = 0; n < cells->count; n++)
+		if (cells->fit[n].width)
+			scols_table_new_column(
+				table, cells->columns[n]->name, 0,
+				cells->columns[n]->kind == COLUMN_NUMBER ? SCOLS_FL_RIGHT : 0);
+	for (size_t i = 0; i < cells->rows; i++) {
 		struct libscols_line *line = scols_table_new_line(table, NULL);
+		size_t place = 0;
 
-		for (size_t n = 0; columns[n]; n++) {
-			char *text = cell_text(columns[n], row);
-			unsigned width = may_be_cut(columns[n]) ? text_width(text) : 0;
-
-			widest[n] = width > widest[n] ? width : widest[n];
-			if (scols_line_refer_data(line, n, text))
+		for (size_t n = 0; n < cells->count; n++, text++) {
+			if (!cells->fit[n].width)
+				free(*text);
+			else if (scols_line_refer_data(line, place++, *text))
 				abort(); /* out of memory */
 		}
 	}
-	return json_array_size(rows);
 }
 
 static void print_table(struct libscols_table *table, const struct column_choice *choice,
-			const json_t *rows, FILE *out)
+			bool is_chosen, const json_t *rows, FILE *out)
 {
-	unsigned terminal = text_terminal_width(out), widest[COLUMNS_MAX] = {0};
+	unsigned terminal = text_terminal_width(out), without = 0;
+	struct cells cells = {0};
 
-	scols_table_set_stream(table, out);
-	scols_table_enable_noheadings(table, choice->no_headings);
-	scols_table_set_termforce(table, terminal == UINT_MAX ? SCOLS_TERMFORCE_NEVER
-							      : SCOLS_TERMFORCE_ALWAYS);
-	if (terminal != UINT_MAX)
-		scols_table_set_termwidth(table, terminal);
-	for (size_t n = 0; choice->columns[n]; n++) {
-		const struct column *column = choice->columns[n];
-
-		scols_table_new_column(
-			table, column->name, 0,
-			(may_be_cut(column) ? SCOLS_FL_TRUNC : 0) |
-				(column->kind == COLUMN_NUMBER ? SCOLS_FL_RIGHT : 0));
-	}
-	if (!add_rows(table, choice->columns, rows, widest)) {
+	if (!json_array_size(rows)) {
 		fputs(choice->no_headings ? "" : "none\n", out);
 		return;
 	}
-	for (size_t n = 0; choice->columns[n] && terminal != UINT_MAX; n++)
-		if (may_be_cut(choice->columns[n]))
-			pad_heading(scols_table_get_column(table, n), choice->columns[n],
-				    widest[n]);
+	scols_table_set_stream(table, out);
+	scols_table_enable_noheadings(table, choice->no_headings);
+	scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER);
+	cells_fill(&cells, choice->columns, rows);
+	for (size_t n = 0; is_chosen && n < cells.count; n++)
+		cells.fit[n].drop = 0;
+	if (terminal != UINT_MAX)
+		without = cells_fit(&cells, terminal);
+	fill_table(table, &cells);
+	free(cells.text);
 	scols_print_table(table);
+	if (without)
+		fprintf(out, "(%u more column%s with --wide)\n", without, without == 1 ? "" : "s");
 }
 
 void columns_print(const struct column *columns, const struct column_choice *choice,
@@ -170,11 +212,13 @@ void columns_print(const struct column *columns, const struct column_choice *cho
 {
 	struct libscols_table *table = scols_new_table();
 	struct column_choice all = {.no_headings = choice && choice->no_headings};
+	bool is_chosen;
 
 	if (!table)
 		abort(); /* out of memory */
 	for (size_t n = 0; columns[n].name && n + 1 < COLUMNS_MAX; n++)
 		all.columns[n] = &columns[n];
-	print_table(table, choice && choice->columns[0] ? choice : &all, rows, out);
+	is_chosen = choice && choice->columns[0];
+	print_table(table, is_chosen ? choice : &all, is_chosen, rows, out);
 	scols_unref_table(table);
 }

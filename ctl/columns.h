@@ -3,8 +3,10 @@
  * Tables of JSON rows for people, printed by libsmartcols. A table is an array of columns, which
  * also gives the names for -o, the completion and the manual.
  *
- * In a file or a pipe every cell is whole. On a terminal, names are cut until the row fits, but not
- * below 10 characters. A row that is still wider continues on the next line of the terminal.
+ * In a file or a pipe, and with --wide, every column is there and every cell is whole. On a
+ * terminal, columns that matter less are left out and names are shortened (ctl/fit.h) until the row
+ * fits. A row that is still wider continues on the next line of the terminal. No column that the
+ * user chose is left out.
  */
 #ifndef CTL_COLUMNS_H
 #define CTL_COLUMNS_H
@@ -33,20 +35,22 @@ struct column {
 	const char *format; /* of the cell's text (ctl/text.h); NULL: as the kind says */
 	/* Returns the text of the cell, which is freed; NULL: as above. */
 	char *(*text)(const json_t *row);
+	unsigned drop; /* 0: always shown; lower numbers are left out first on a narrow terminal */
 };
 
-/* Elements of an array of columns: from a member, from a format, from a function. */
-#define COLUMN(column_name, of_member, of_kind)                           \
-	{                                                                 \
-		.name = column_name, .member = of_member, .kind = of_kind \
+/* Elements of an array of columns: from a member, from a format, from a function. After the kind
+ * other members may follow, such as `.drop = 1`. */
+#define COLUMN(column_name, of_member, ...)                                   \
+	{                                                                     \
+		.name = column_name, .member = of_member, .kind = __VA_ARGS__ \
 	}
-#define COLUMN_FORMAT(column_name, of_format, of_kind)                    \
-	{                                                                 \
-		.name = column_name, .format = of_format, .kind = of_kind \
+#define COLUMN_FORMAT(column_name, of_format, ...)                            \
+	{                                                                     \
+		.name = column_name, .format = of_format, .kind = __VA_ARGS__ \
 	}
-#define COLUMN_FROM(column_name, function, of_kind)                    \
-	{                                                              \
-		.name = column_name, .kind = of_kind, .text = function \
+#define COLUMN_FROM(column_name, function, ...)                            \
+	{                                                                  \
+		.name = column_name, .text = function, .kind = __VA_ARGS__ \
 	}
 
 /* Which columns of a table are printed. All zero: every column, with headings. */

@@ -70,7 +70,7 @@ static const char bash_reader[] = "\n"
 				  "\tdone <<'END'\n";
 static const char bash_end[] =
 	"END\n"
-	"\t[[ $typed || $skip ]] || offered+=' --json --help --version -s'\n"
+	"\t[[ $typed || $skip ]] || offered+=' --json --wide --help --version -s'\n"
 	"\tif [[ $word == *,* && ($kind == e* || ! $kind && $skip) ]]; then\n"
 	"\t\tlist=${word%,*},\n"
 	"\tfi\n"
@@ -136,7 +136,7 @@ static const char zsh_begin[] =
 	"\tfi\n"
 	"done <<'END'\n";
 static const char zsh_end[] = "END\n"
-			      "[[ -n $typed ]] || offered+=(--json --help --version -s)\n"
+			      "[[ -n $typed ]] || offered+=(--json --wide --help --version -s)\n"
 			      "[[ -z $skip ]] || compset -P '*,'\n"
 			      "compadd -a offered || _files\n";
 

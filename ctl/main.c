@@ -26,6 +26,7 @@ enum { EXIT_USAGE = 2, EXIT_NO_DAEMON = 3 };
 enum {
 	OPT_JSON = 256,
 	OPT_NOHEADINGS,
+	OPT_WIDE,
 	OPT_PRINT_COMMANDS,
 	OPT_PRINT_REQUESTS,
 	OPT_HELP,
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
 	{"json", no_argument, NULL, OPT_JSON},
 	{"output", required_argument, NULL, 'o'},
 	{"noheadings", no_argument, NULL, OPT_NOHEADINGS},
+	{"wide", no_argument, NULL, OPT_WIDE},
 	{"print-commands", no_argument, NULL, OPT_PRINT_COMMANDS}, /* for `make generated` */
 	{"print-requests", no_argument, NULL, OPT_PRINT_REQUESTS}, /* the same */
 	{"help", no_argument, NULL, OPT_HELP},
@@ -152,6 +154,7 @@ static int ctl_print_help(int count, char *const *words)
 	     "  -o, --output COLUMN[,COLUMN...]\n"
 	     "                Print only these columns of a list, in this order.\n"
 	     "  --noheadings  Print a list without its line of headings.\n"
+	     "  --wide        On a terminal: print all columns and whole names.\n"
 	     "  -n, --lines N For events: print only the last N.\n"
 	     "  --version     Print the version and exit.\n"
 	     "  --help        Print this and exit; after a command, its description.\n"
@@ -220,6 +223,9 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			break;
 		case OPT_NOHEADINGS:
 			invocation->choice.no_headings = true;
+			break;
+		case OPT_WIDE:
+			text_set_wide();
 			break;
 		case OPT_OF_COMMAND:
 			words[(*count)++] = mem_printf("--%s", options[place].name);

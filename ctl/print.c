@@ -47,17 +47,17 @@ const struct column log_columns[] = {
 };
 
 const struct column link_columns[] = {
-	COLUMN("FROM-GUID", "from.guid", COLUMN_TEXT),
+	COLUMN("FROM-GUID", "from.guid", COLUMN_TEXT, .drop = 1),
 	COLUMN("FROM", "from", COLUMN_NODE),
-	COLUMN("FROM-LID", "from.lid", COLUMN_NUMBER),
+	COLUMN("FROM-LID", "from.lid", COLUMN_NUMBER, .drop = 2),
 	COLUMN("FROM-PORT", "from.port", COLUMN_NUMBER),
-	COLUMN("TO-GUID", "to.guid", COLUMN_TEXT),
+	COLUMN("TO-GUID", "to.guid", COLUMN_TEXT, .drop = 1),
 	COLUMN("TO", "to", COLUMN_NODE),
-	COLUMN("TO-LID", "to.lid", COLUMN_NUMBER),
+	COLUMN("TO-LID", "to.lid", COLUMN_NUMBER, .drop = 2),
 	COLUMN("TO-PORT", "to.port", COLUMN_NUMBER),
 	COLUMN("STATE", "state", COLUMN_TEXT),
 	COLUMN("SPEED", "width_speed", COLUMN_TEXT),
-	COLUMN("MTU", "mtu", COLUMN_NUMBER),
+	COLUMN("MTU", "mtu", COLUMN_NUMBER, .drop = 3),
 	{.name = NULL},
 };
 

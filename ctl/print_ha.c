@@ -9,13 +9,13 @@ static void print_standbys(const json_t *standbys, FILE *out)
 {
 	static const struct column columns[] = {
 		COLUMN("STANDBY", "guid", COLUMN_TEXT),
-		COLUMN("ADDRESS", "address", COLUMN_TEXT),
+		COLUMN("ADDRESS", "address", COLUMN_NAME),
 		COLUMN("ROLE", "role", COLUMN_TEXT),
 		COLUMN("STATE", "state", COLUMN_TEXT),
 		COLUMN("LAG", "lag", COLUMN_NUMBER),
-		COLUMN("TABLES", "tables", COLUMN_NUMBER),
-		COLUMN_FORMAT("LAST-SEEN", "{last_seen_ms:ms} ago", COLUMN_NUMBER),
-		COLUMN("STORE", "store", COLUMN_TEXT),
+		COLUMN("TABLES", "tables", COLUMN_NUMBER, .drop = 1),
+		COLUMN_FORMAT("LAST-SEEN", "{last_seen_ms:ms} ago", COLUMN_NUMBER, .drop = 3),
+		COLUMN("STORE", "store", COLUMN_TEXT, .drop = 2),
 		{.name = NULL},
 	};
 

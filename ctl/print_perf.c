@@ -21,10 +21,10 @@ const struct column top_columns[] = {
 	COLUMN_FORMAT("XMIT", "{rates.xmit_bytes:rB/s}", COLUMN_NUMBER),
 	COLUMN_FORMAT("RCV", "{rates.rcv_bytes:rB/s}", COLUMN_NUMBER),
 	COLUMN_FROM("USED", used_text, COLUMN_NUMBER),
-	COLUMN_FORMAT("XMIT-WAIT", "{rates.xmit_wait:rticks/s}", COLUMN_NUMBER),
-	COLUMN("SPEED", "rates.width_speed", COLUMN_TEXT),
+	COLUMN_FORMAT("XMIT-WAIT", "{rates.xmit_wait:rticks/s}", COLUMN_NUMBER, .drop = 3),
+	COLUMN("SPEED", "rates.width_speed", COLUMN_TEXT, .drop = 1),
 	COLUMN("PEER", "peer", COLUMN_NODE),
-	COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER),
+	COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER, .drop = 2),
 	{.name = NULL},
 };
 
@@ -51,7 +51,7 @@ static void perf_print_ports(const json_t *ports, FILE *out)
 		COLUMN("TOTAL", "total", COLUMN_NUMBER),
 		COLUMN("RISING", "rising", COLUMN_FLAG),
 		COLUMN("PEER", "peer", COLUMN_NODE),
-		COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER),
+		COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER, .drop = 1),
 		{.name = NULL},
 	};
 	json_t *rows = json_array(), *port, *value;

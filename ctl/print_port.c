@@ -26,13 +26,14 @@ static char *guid_text_of(const json_t *port)
 		text_member(port, json_object_get(port, "port_guid") ? "port_guid" : "guid"));
 }
 
-#define PORT_COLUMNS                                                                              \
-	COLUMN("PORT", "port", COLUMN_NUMBER), COLUMN_FROM("STATE", state_text, COLUMN_TEXT),     \
-		COLUMN("SPEED", "width_speed", COLUMN_TEXT), COLUMN("MTU", "mtu", COLUMN_NUMBER), \
-		COLUMN("LID", "lid", COLUMN_NUMBER), COLUMN("PEER", "peer", COLUMN_NODE),         \
+#define PORT_COLUMNS                                                                          \
+	COLUMN("PORT", "port", COLUMN_NUMBER), COLUMN_FROM("STATE", state_text, COLUMN_TEXT), \
+		COLUMN("SPEED", "width_speed", COLUMN_TEXT),                                  \
+		COLUMN("MTU", "mtu", COLUMN_NUMBER, .drop = 1),                               \
+		COLUMN("LID", "lid", COLUMN_NUMBER), COLUMN("PEER", "peer", COLUMN_NODE),     \
 		COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER)
 
-const struct column port_columns[] = {COLUMN_FROM("GUID", guid_text_of, COLUMN_TEXT),
+const struct column port_columns[] = {COLUMN_FROM("GUID", guid_text_of, COLUMN_TEXT, .drop = 2),
 				      COLUMN("NODE", NULL, COLUMN_NODE),
 				      PORT_COLUMNS,
 				      {.name = NULL}};

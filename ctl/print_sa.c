@@ -12,9 +12,9 @@ const struct column group_columns[] = {
 	COLUMN("P_KEY", "p_key", COLUMN_P_KEY),
 	COLUMN("MTU", "mtu", COLUMN_NUMBER),
 	COLUMN_FORMAT("RATE", "{rate_gbps:g} Gb/s", COLUMN_NUMBER),
-	COLUMN("SL", "sl", COLUMN_NUMBER),
+	COLUMN("SL", "sl", COLUMN_NUMBER, .drop = 1),
 	COLUMN("MEMBERS", "members", COLUMN_NUMBER),
-	COLUMN_FORMAT("KIND", "{permanent:?permanent|joined}", COLUMN_TEXT),
+	COLUMN_FORMAT("KIND", "{permanent:?permanent|joined}", COLUMN_TEXT, .drop = 2),
 	COLUMN("MGID", "mgid", COLUMN_TEXT),
 	{.name = NULL},
 };
@@ -81,11 +81,11 @@ static char *alias_node_text(const json_t *alias)
 }
 
 const struct column alias_columns[] = {
-	COLUMN("PORT-GUID", "port_guid", COLUMN_TEXT),
+	COLUMN("PORT-GUID", "port_guid", COLUMN_TEXT, .drop = 3),
 	COLUMN_FROM("NODE", alias_node_text, COLUMN_NODE),
 	COLUMN("PORT", "port", COLUMN_NUMBER),
-	COLUMN("INDEX", "index", COLUMN_NUMBER),
-	COLUMN("LID", "lid", COLUMN_NUMBER),
+	COLUMN("INDEX", "index", COLUMN_NUMBER, .drop = 1),
+	COLUMN("LID", "lid", COLUMN_NUMBER, .drop = 2),
 	COLUMN("ALIAS-GUID", "alias_guid", COLUMN_TEXT),
 	COLUMN("GRANTED-BY", "granted", COLUMN_TEXT),
 	{.name = NULL},
@@ -111,10 +111,14 @@ static char *lease_text(const json_t *service)
 }
 
 const struct column service_columns[] = {
-	COLUMN("ID", "id", COLUMN_TEXT),	COLUMN("LID", "lid", COLUMN_NUMBER),
-	COLUMN("P_KEY", "p_key", COLUMN_P_KEY), COLUMN_FROM("LEASE", lease_text, COLUMN_NUMBER),
-	COLUMN("KEY", "has_key", COLUMN_FLAG),	COLUMN("NODE", NULL, COLUMN_NODE),
-	COLUMN("NAME", "name", COLUMN_NAME),	{.name = NULL},
+	COLUMN("ID", "id", COLUMN_TEXT),
+	COLUMN("LID", "lid", COLUMN_NUMBER),
+	COLUMN("P_KEY", "p_key", COLUMN_P_KEY, .drop = 1),
+	COLUMN_FROM("LEASE", lease_text, COLUMN_NUMBER),
+	COLUMN("KEY", "has_key", COLUMN_FLAG),
+	COLUMN("NODE", NULL, COLUMN_NODE),
+	COLUMN("NAME", "name", COLUMN_NAME),
+	{.name = NULL},
 };
 
 /* The ports whose traps are reported: a GID, LIDs, or all. */
@@ -132,14 +136,14 @@ static char *issuer_text(const json_t *subscription)
 }
 
 const struct column subscription_columns[] = {
-	COLUMN("GUID", "guid", COLUMN_TEXT),
-	COLUMN("LID", "lid", COLUMN_NUMBER),
-	COLUMN("QP", "qpn", COLUMN_NUMBER),
-	COLUMN_FORMAT("KIND", "{generic:?generic|vendor}", COLUMN_TEXT),
+	COLUMN("GUID", "guid", COLUMN_TEXT, .drop = 6),
+	COLUMN("LID", "lid", COLUMN_NUMBER, .drop = 5),
+	COLUMN("QP", "qpn", COLUMN_NUMBER, .drop = 1),
+	COLUMN_FORMAT("KIND", "{generic:?generic|vendor}", COLUMN_TEXT, .drop = 4),
 	COLUMN_FORMAT("TRAP", "{trap:d|any}", COLUMN_NUMBER),
-	COLUMN_FORMAT("TYPE", "{type:d|any}", COLUMN_NUMBER),
+	COLUMN_FORMAT("TYPE", "{type:d|any}", COLUMN_NUMBER, .drop = 3),
 	COLUMN_FROM("ISSUER", issuer_text, COLUMN_TEXT),
-	COLUMN_FORMAT("PRODUCER", "{producer:d|any}", COLUMN_NUMBER),
+	COLUMN_FORMAT("PRODUCER", "{producer:d|any}", COLUMN_NUMBER, .drop = 2),
 	COLUMN("TRUSTED", "trusted", COLUMN_FLAG),
 	COLUMN("NODE", NULL, COLUMN_NODE),
 	{.name = NULL},

@@ -239,13 +239,20 @@ unsigned text_width(const char *text)
 	return width;
 }
 
+static bool is_wide;
+
+void text_set_wide(void)
+{
+	is_wide = true;
+}
+
 unsigned text_terminal_width(FILE *out)
 {
 	const char *columns = getenv("COLUMNS");
 	long width = columns ? strtol(columns, NULL, 10) : 0;
 	struct winsize size;
 
-	if (!isatty(fileno(out)))
+	if (is_wide || !isatty(fileno(out)))
 		return UINT_MAX;
 	if (width > 0 && width < UINT16_MAX)
 		return (unsigned)width;

@@ -56,7 +56,9 @@ void text_clean(char *text);
 /* The number of characters of a clean text. */
 unsigned text_width(const char *text);
 /* The width of the terminal that out is: $COLUMNS, or what the terminal reports. UINT_MAX: out is
- * no terminal, or its width is unknown. */
+ * no terminal, its width is unknown, or text_set_wide() was called. */
 unsigned text_terminal_width(FILE *out);
+/* From now on no terminal has a width: nothing is shortened. */
+void text_set_wide(void);
 
 #endif

@@ -45,7 +45,7 @@ help_and_completion_agree() {
 	"$BUILD/weftctl" completion bash | sed -n "/<<'END'/,/^END/ s/^\([a-z ]*\)|.*/\1/p" >commands.txt
 	[ "$(wc -l <usages.txt)" -gt 40 ] || because "--help lists $(wc -l <usages.txt) commands" || return 1
 	equal "the number of commands that are completed" "$(wc -l <commands.txt)" "$(wc -l <usages.txt)" || return 1
-	for words in --json --help --version '-s'; do
+	for words in --json --wide --help --version '-s'; do
 		grep -q -- "^  $words " <("$BUILD/weftctl" --help) && grep -qE "^\.BI? .*${words//-/\\\\-}" "$root/man/weftctl.8" &&
 			grep -q -- " $words" <("$BUILD/weftctl" completion bash) && grep -q -- "[( ]$words" <("$BUILD/weftctl" completion zsh) ||
 			because "$words is not everywhere" || return 1
@@ -116,7 +116,7 @@ check "a second column" offers "FROM-LID,TO-LID" weftctl link list -o FROM-LID,T
 check "behind other options" offers "add remove" weftctl --json -s /some/socket partition member ''
 check "a file for -s" offers "" weftctl -s ''
 check "files where nothing else fits" offers "" weftctl topology check ''
-check "our own options" offers "--help --json --version" weftctl --
+check "our own options" offers "--help --json --version --wide" weftctl --
 check "--help has the longest command" help_is_whole
 check "--help and the completion have the same commands and options" help_and_completion_agree
 check "the help of each command" helps
@@ -213,5 +213,5 @@ check "zsh: an option" zsh_offers "--engine" 'weftctl route plan --'
 check "zsh: a column of a list" zsh_offers "TO-GUID TO-LID TO-PORT" 'weftctl link list -o LID,TO-'
 check "zsh: behind other options" zsh_offers "add remove" 'weftctl --json -s /some/socket partition member '
 check "zsh: files where nothing else fits" zsh_completes 'weftctl topology check off' offered.zsh
-check "zsh: our own options" zsh_offers "--help --json --version" 'weftctl --'
+check "zsh: our own options" zsh_offers "--help --json --version --wide" 'weftctl --'
 finish

@@ -19,6 +19,7 @@ struct fabric *fabric_new(struct window *window, unsigned switch_limit, unsigned
 	map_init(&fabric->ports);
 	list_init(&fabric->troubled);
 	list_init(&fabric->switches);
+	gone_init(&fabric->gone);
 	fabric->rereg_epoch = 1;
 	fabric->window = window;
 	fabric->switch_limit = switch_limit;
@@ -39,6 +40,7 @@ void fabric_free(struct fabric *fabric)
 	node_names_free(fabric->names);
 	map_done(&fabric->nodes);
 	map_done(&fabric->ports);
+	gone_done(&fabric->gone);
 	fabric_walks_done(fabric);
 	route_options_unref(fabric->route_options);
 	free(fabric);

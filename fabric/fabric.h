@@ -15,6 +15,7 @@
 #define FABRIC_FABRIC_H
 
 #include "fabric/facts.h"
+#include "fabric/gone.h"
 #include "fabric/link_news.h"
 #include "fabric/m_key.h"
 #include "fabric/mft.h"
@@ -344,6 +345,7 @@ struct fabric {
 	struct roster roster;
 	struct tree tree;
 	struct link_news link_news;
+	struct gone_nodes gone;
 	uint64_t forgotten; /* rises when the tables (facts.h) of a port may become unknown */
 	uint64_t freezes;
 	uint32_t detour_searches, tree_searches;

@@ -120,6 +120,7 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 			 "\"%.64s\" could mean %u nodes (%s%s): use a GUID", name, found,
 			 candidates, found > CANDIDATES_MAX ? ", ..." : "");
 		named.place = -1;
+		named.ambiguous = true;
 	} else if (!found) {
 		refuse_node(snapshot, name, named.error);
 	}

@@ -13,6 +13,7 @@ enum { SNAP_CANDIDATES_SIZE = 160, SNAP_NAMED_ERROR_SIZE = SNAP_CANDIDATES_SIZE 
 /* The result for a NODE argument: an index, or -1 and the reason. */
 struct snap_named {
 	int64_t place;
+	bool ambiguous; /* several nodes have the name */
 	char error[SNAP_NAMED_ERROR_SIZE];
 };
 

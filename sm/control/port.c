@@ -209,9 +209,15 @@ static void port_command_begin(struct sm *sm, struct control_request *request, c
 static int64_t port_command_place(struct asking *asking)
 {
 	struct snap_named named = snapshot_find_named(asking->snapshot, asking->node);
+	char text[GONE_TEXT_SIZE];
+	struct gone_node gone;
 
 	if (named.place < 0) {
-		control_fail(asking->request, "%s", named.error);
+		if (!named.ambiguous && gone_recall(asking->sm->fabric, asking->node, &gone))
+			control_fail(asking->request, "%s",
+				     gone_text(asking->sm->fabric, &gone, text));
+		else
+			control_fail(asking->request, "%s", named.error);
 		asking_free(asking);
 	}
 	return named.place;

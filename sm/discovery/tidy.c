@@ -153,6 +153,7 @@ static unsigned drop_lost(void *arg, size_t *at)
 	cost = 4 * (node->num_ports + 20u);
 	subject = node_subject(node, MESSAGE_VANISHED);
 	log_about(LOG_NOTICE, &subject, "node vanished");
+	gone_note(fabric, node, loop_wall_s(discover->loop));
 	fabric_drop_node(fabric, node);
 	return tidied(discover, cost);
 }

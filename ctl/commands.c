@@ -151,7 +151,8 @@ const struct ctl_command ctl_commands[] = {
 	 .list = "ports",
 	 .columns = port_columns,
 	 .summary = "List the ports of all nodes or of one node, with their peers.",
-	 .details = "Adapter ports without a link are omitted. The GUID of a port of an adapter is "
+	 .details = "NODE may be a hostlist, such as `leaf-[01-04]`. Adapter ports without a link "
+		    "are omitted. The GUID of a port of an adapter is "
 		    "its port GUID. The GUID of a port of a switch is the GUID of the switch."},
 	{.words = "port show",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}, PORT_ARGUMENT},
@@ -681,11 +682,10 @@ const struct ctl_command ctl_commands[] = {
 		    "that have a valid key, but sent a message that was refused."},
 	{.words = "ha handover",
 	 .arguments =
-		 {{.member = "guid", .label = "GUID", .completes = "manager", .optional = true},
+		 {{.member = "guid", .label = "MANAGER", .completes = "manager", .optional = true},
 		  FLAG("force")},
 	 .print = print_handover,
-	 .summary = "Give the subnet to the standby with this port GUID, or to the standby of the "
-		    "highest rank.",
+	 .summary = "Give the subnet to this standby, or to the standby of the highest rank.",
 	 .details =
 		 "Only the MASTER accepts this command. With `ha_listen` (see `weftd.conf(5)`) the "
 		 "standby must be in sync, unless `--force` is given. A busy standby is queried "
@@ -695,21 +695,21 @@ const struct ctl_command ctl_commands[] = {
 		 "above this manager even after this manager has restarted. A new master that runs "
 		 "OpenSM with priority 1 or more stays MASTER until this weftd restarts."},
 	{.words = "ha disable",
-	 .arguments = {{.member = "guid", .label = "GUID", .completes = "manager"}},
+	 .arguments = {{.member = "guid", .label = "MANAGER", .completes = "manager"}},
 	 .print = print_ordered,
 	 .summary = "Make a standby NOTACTIVE: it does not take over, even if the MASTER fails.",
 	 .details = "The state lasts until `ha enable` or a restart of that manager. The manager "
 		    "still copies the registrations of the MASTER. Only the MASTER accepts `ha "
 		    "disable`, `ha enable` and "
 		    "`ha discover`. These commands send a control packet to another manager and "
-		    "show the state of that manager. GUID is the port GUID of that manager, which "
-		    "Peers in `status` shows."},
+		    "show the state of that manager. MANAGER is the port GUID of that manager, "
+		    "which Peers in `status` shows, or its node."},
 	{.words = "ha enable",
-	 .arguments = {{.member = "guid", .label = "GUID", .completes = "manager"}},
+	 .arguments = {{.member = "guid", .label = "MANAGER", .completes = "manager"}},
 	 .print = print_ordered,
 	 .summary = "Make a NOTACTIVE manager a standby again."},
 	{.words = "ha discover",
-	 .arguments = {{.member = "guid", .label = "GUID", .completes = "manager"}},
+	 .arguments = {{.member = "guid", .label = "MANAGER", .completes = "manager"}},
 	 .print = print_ordered,
 	 .summary = "Return a standby to the state DISCOVERING.",
 	 .details = "The standby looks for managers and starts the election again."},

@@ -5,11 +5,14 @@
  */
 #include "fabric/named.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/guid.h"
+#include "lib/hash.h"
+#include "lib/hostlist.h"
 #include "lib/suggest.h"
 
 const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place)
@@ -24,7 +27,7 @@ uint32_t node_count(const struct snapshot *snapshot)
 	return snapshot->num_switches + snapshot->num_ends;
 }
 
-enum { CANDIDATES_MAX = 5 };
+enum { CANDIDATES_MAX = 5, LISTED_MAX = 131072 };
 
 /* The possible meanings of a name. */
 struct sought {
@@ -92,7 +95,104 @@ static void refuse_node(const struct snapshot *snapshot, const char *name,
 			 name);
 }
 
-/* NODE is a name, a GUID or a LID; an adapter with two ports gives its first port. */
+/* Lists of nodes */
+
+bool snapshot_is_hostlist(const struct snapshot *snapshot, const char *text)
+{
+	for (uint32_t place = 0; hostlist_is_list(text) && place < node_count(snapshot); place++)
+		if (!strcmp(facts_at(snapshot, place)->description, text))
+			return false;
+	return hostlist_is_list(text);
+}
+
+struct listed {
+	struct map *names; /* places plus 1 by the hash of the description */
+	struct map *guids; /* the same by node GUID */
+	struct map *nodes; /* result */
+	const struct snapshot *snapshot;
+	char *error;
+};
+
+static uint64_t hash_of(const char *name)
+{
+	return hash_bytes(HASH_SEED, name, strlen(name));
+}
+
+static bool take_listed(void *ctx, const char *name)
+{
+	struct listed *listed = ctx;
+	guid_t guid;
+	bool is_guid = guid_read(name, &guid);
+	size_t found = is_guid ? map_counted(listed->guids, guid)
+			       : map_counted(listed->names, hash_of(name));
+
+	if (!found) {
+		refuse_node(listed->snapshot, name, listed->error);
+		return false;
+	}
+	guid = facts_at(listed->snapshot, (uint32_t)found - 1)->info.node_guid;
+	map_put(listed->nodes, is_guid ? guid : hash_of(name), (void *)(uintptr_t)found);
+	return true;
+}
+
+/* The names of the list lead to all nodes with these names. */
+static void nodes_of_names(const struct snapshot *snapshot, const struct map *wanted,
+			   struct map *nodes)
+{
+	for (uint32_t place = 0; place < node_count(snapshot); place++) {
+		const struct node_facts *facts = facts_at(snapshot, place);
+
+		if ((map_get(wanted, hash_of(facts->description)) ||
+		     map_get(wanted, facts->info.node_guid)) &&
+		    !map_get(nodes, facts->info.node_guid))
+			map_put(nodes, facts->info.node_guid, (void *)(uintptr_t)(place + 1));
+	}
+}
+
+bool snapshot_find_listed(const struct snapshot *snapshot, const char *text, struct map *nodes,
+			  char error[SNAP_NAMED_ERROR_SIZE])
+{
+	struct map names = {0}, guids = {0}, wanted = {0};
+	struct listed listed = {&names, &guids, &wanted, snapshot, error};
+	char reason[HOSTLIST_ERROR_SIZE];
+	int result;
+
+	for (uint32_t place = 0; place < node_count(snapshot); place++) {
+		const struct node_facts *facts = facts_at(snapshot, place);
+
+		map_put(&names, hash_of(facts->description), (void *)(uintptr_t)(place + 1));
+		map_put(&guids, facts->info.node_guid, (void *)(uintptr_t)(place + 1));
+	}
+	result = hostlist_expand(text, LISTED_MAX, take_listed, &listed, reason);
+	if (result == -EINVAL)
+		snprintf(error, SNAP_NAMED_ERROR_SIZE, "\"%.64s\": %s", text, reason);
+	if (!result)
+		nodes_of_names(snapshot, &wanted, nodes);
+	map_done(&names);
+	map_done(&guids);
+	map_done(&wanted);
+	return !result;
+}
+
+/* A hostlist where one node is needed: its only node, or the reason. */
+static struct snap_named find_listed(const struct snapshot *snapshot, const char *text)
+{
+	struct snap_named named = {.place = -1};
+	struct map nodes = {0};
+	size_t position = 0;
+
+	if (snapshot_find_listed(snapshot, text, &nodes, named.error) && nodes.count > 1)
+		snprintf(named.error, sizeof(named.error),
+			 "\"%.64s\" names %zu nodes: this command needs one node", text,
+			 nodes.count);
+	if (!named.error[0])
+		named.place = (int64_t)(uintptr_t)map_next(&nodes, &position) - 1;
+	map_done(&nodes);
+	return named;
+}
+
+/* One node */
+
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name)
 {
 	struct snap_named named = {.place = -1};
@@ -121,6 +221,8 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 			 candidates, found > CANDIDATES_MAX ? ", ..." : "");
 		named.place = -1;
 		named.ambiguous = true;
+	} else if (!found && hostlist_is_list(name)) {
+		named = find_listed(snapshot, name);
 	} else if (!found) {
 		refuse_node(snapshot, name, named.error);
 	}

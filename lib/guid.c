@@ -58,6 +58,11 @@ bool guid_parse_digits(const char *text, guid_t *out)
 	return guid_parse(prefixed, out);
 }
 
+bool guid_read(const char *text, guid_t *out)
+{
+	return text && (guid_parse(text, out) || guid_parse_digits(text, out));
+}
+
 const char *gid_text(const uint8_t gid[GID_SIZE], char text[GID_TEXT])
 {
 	return inet_ntop(AF_INET6, gid, text, GID_TEXT);

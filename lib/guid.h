@@ -19,6 +19,8 @@ bool guid_parse(const char *text, guid_t *out);
 /* Reads a text of exactly 16 hexadecimal digits without 0x, as many tools print GUIDs. False, with
  * out untouched: it is no such text, or 0. */
 bool guid_parse_digits(const char *text, guid_t *out);
+/* Reads a GUID as users give it: as guid_parse(), or as guid_parse_digits(). text may be NULL. */
+bool guid_read(const char *text, guid_t *out);
 /* As an IPv6 address is written; returns text. */
 const char *gid_text(const uint8_t gid[GID_SIZE], char text[GID_TEXT]);
 

@@ -261,11 +261,13 @@ static bool alias_take_arguments(const struct sm *sm, struct control_request *re
 	out->name = json_string_value(json_object_get(args, "node"));
 	out->port = port_argument(args);
 	if (out->name && out->port >= 0 &&
-	    guid_parse(json_string_value(json_object_get(args, "guid")), &out->guid))
+	    guid_read(json_string_value(json_object_get(args, "guid")), &out->guid))
 		return sm_may_change(sm, request, "change alias GUIDs");
-	control_fail(request,
-		     "%s needs a node, a port (0 to %d) and a GUID (0x and hexadecimal digits)",
-		     command, PORT_MAX);
+	control_fail(
+		request,
+		"%s needs a node, a port (0 to %d) and a GUID (16 hexadecimal digits, or 0x and "
+		"digits)",
+		command, PORT_MAX);
 	return false;
 }
 
@@ -292,7 +294,7 @@ static bool is_holder(struct sm *sm, struct control_request *request,
 	const struct node *node;
 	guid_t guid;
 
-	if (guid_parse(named->name, &guid) && guid == alias->port_guid)
+	if (guid_read(named->name, &guid) && guid == alias->port_guid)
 		return true;
 	node = node_argument(sm, request, named->name);
 	port = node ? end_port(request, node, named->port) : NULL;

@@ -72,19 +72,6 @@ static void ha_command_answer(struct ha_commands *ha, const char *state)
 
 /* The target */
 
-static bool guid_argument(struct control_request *request, const json_t *args, guid_t *out)
-{
-	const json_t *value = json_object_get(args, "guid");
-	const char *text = json_string_value(value);
-
-	*out = 0;
-	if (!value || guid_parse(text, out))
-		return true;
-	control_fail(request, "\"%.40s\" is not a port GUID (0x and hexadecimal digits)",
-		     text ? text : "");
-	return false;
-}
-
 static void name_peers(const struct peer *list, size_t count, char names[NAMES_SIZE])
 {
 	size_t length = (size_t)snprintf(names, NAMES_SIZE, "%s", count ? "" : "none");
@@ -101,6 +88,71 @@ static const struct peer *ha_find_peer(const struct peer *list, size_t count, gu
 		if (list[i].info.guid == guid)
 			return &list[i];
 	return NULL;
+}
+
+/* The port GUID of the manager on a node, which is given as in all commands; 0: the request has
+ * ended. */
+static guid_t manager_on(struct sm *sm, struct control_request *request, const char *name)
+{
+	const struct snapshot *topology = sm->view ? sm->view->topology : NULL;
+	struct snap_named named = {.place = -1};
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+	char names[NAMES_SIZE];
+	unsigned found = 0;
+	guid_t guid = 0;
+
+	if (!topology) {
+		control_fail(request,
+			     "\"%.40s\": this manager has no view of the fabric yet, so it accepts "
+			     "only port GUIDs",
+			     name);
+		return 0;
+	}
+	named = snapshot_find_named(topology, name);
+	if (named.place < 0) {
+		control_fail(request, "%s", named.error);
+		return 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct port *port = policy_port(&sm->policy, list[i].info.guid);
+
+		if (!port ||
+		    port->node->guid != facts_at(topology, (uint32_t)named.place)->info.node_guid)
+			continue;
+		guid = list[i].info.guid;
+		found++;
+	}
+	if (found == 1)
+		return guid;
+	name_peers(list, count, names);
+	control_fail(request, "%s subnet manager on \"%.40s\": use a port GUID; found: %s",
+		     found ? "more than one" : "no", name, names);
+	return 0;
+}
+
+/* The member "guid" of a request: a port GUID, or a node with one manager. *out 0: it is missing.
+ * Returns false if the request has ended. */
+static bool manager_argument(struct sm *sm, struct control_request *request, const json_t *args,
+			     guid_t *out)
+{
+	const json_t *value = json_object_get(args, "guid");
+	const char *text = json_string_value(value);
+	const struct node *node;
+
+	*out = 0;
+	if (!value)
+		return true;
+	if (guid_read(text, out)) {
+		node = fabric_find_node(sm->fabric, *out);
+		if (!node || map_get(&sm->fabric->ports, *out))
+			return true;
+	}
+	if (text)
+		*out = manager_on(sm, request, text);
+	else
+		control_fail(request, "expected a manager: a port GUID, or the name of its node");
+	return *out;
 }
 
 static bool ha_command_may_begin(struct sm *sm, struct control_request *request)
@@ -221,7 +273,7 @@ static void command_handover(void *ctx, struct control_request *request, const j
 	struct ha_commands *ha;
 	guid_t guid;
 
-	if (!guid_argument(request, args, &guid) || !ha_command_may_begin(sm, request))
+	if (!manager_argument(sm, request, args, &guid) || !ha_command_may_begin(sm, request))
 		return;
 	ha = ha_command_begin(sm, request, guid);
 	ha->force = json_is_true(json_object_get(args, "force"));
@@ -321,7 +373,7 @@ static void order(struct sm *sm, struct control_request *request, const json_t *
 	struct ha_commands *ha;
 	guid_t guid;
 
-	if (!guid_argument(request, args, &guid) || !ha_command_may_begin(sm, request))
+	if (!manager_argument(sm, request, args, &guid) || !ha_command_may_begin(sm, request))
 		return;
 	if (!ha_find_peer(list, count, guid)) {
 		name_peers(list, count, names);

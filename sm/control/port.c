@@ -158,7 +158,7 @@ struct asking {
 	unsigned port;
 	bool shows_node; /* its row comes first */
 	bool disables, forced;
-	guid_t guid; /* of the node to list */
+	struct map guids; /* of the nodes to list; empty: all */
 	uint32_t at, until;
 	unsigned next; /* port of the place */
 };
@@ -166,6 +166,7 @@ struct asking {
 static void asking_free(struct asking *asking)
 {
 	snapshot_unref(asking->snapshot);
+	map_done(&asking->guids);
 	free(asking->node);
 	free(asking);
 }
@@ -229,7 +230,7 @@ static void walk_node(struct asking *asking, uint32_t at)
 {
 	bool is_switch = at < asking->snapshot->num_switches;
 
-	asking->guid = facts_at(asking->snapshot, at)->info.node_guid;
+	map_put(&asking->guids, facts_at(asking->snapshot, at)->info.node_guid, asking);
 	asking->at = is_switch ? at : asking->snapshot->num_switches;
 	asking->until = is_switch ? at + 1 : node_count(asking->snapshot);
 }
@@ -245,7 +246,7 @@ static bool port_command_next(struct asking *asking, struct place *place)
 					.registry = asking->sm->registry,
 					.at = asking->at};
 		end = end_at(place);
-		if (asking->guid && facts->info.node_guid != asking->guid)
+		if (asking->guids.count && !map_get(&asking->guids, facts->info.node_guid))
 			continue;
 		if (end && asking->next++)
 			continue;
@@ -304,15 +305,29 @@ static enum stream_step asking_next(void *source, struct buffer *part)
 	return rows ? STREAM_PART : STREAM_END;
 }
 
+/* Nodes of a hostlist. Returns false if the request has ended. */
+static bool walk_listed(struct asking *asking)
+{
+	char error[SNAP_NAMED_ERROR_SIZE];
+
+	if (snapshot_find_listed(asking->snapshot, asking->node, &asking->guids, error))
+		return true;
+	control_fail(asking->request, "%s", error);
+	asking_free(asking);
+	return false;
+}
+
 static void list_ports(struct asking *asking)
 {
-	int64_t at = asking->node ? port_command_place(asking) : 0;
+	bool is_list = asking->node && !asking->shows_node &&
+		       snapshot_is_hostlist(asking->snapshot, asking->node);
+	int64_t at = asking->node && !is_list ? port_command_place(asking) : 0;
 
-	if (at < 0)
+	if (at < 0 || (is_list && !walk_listed(asking)))
 		return;
 	asking->at = (uint32_t)at;
 	asking->until = node_count(asking->snapshot);
-	if (asking->node && !asking->shows_node)
+	if (asking->node && !asking->shows_node && !is_list)
 		walk_node(asking, (uint32_t)at);
 	control_stream(asking->request, asking_next, asking_finish, asking);
 }
@@ -477,7 +492,7 @@ static bool forget_absent(struct asking *asking)
 {
 	struct disabled_entry entry = {.port = (uint8_t)asking->port};
 
-	if (asking->disables || !guid_parse(asking->node, &entry.node_guid) ||
+	if (asking->disables || !guid_read(asking->node, &entry.node_guid) ||
 	    fabric_find_node(asking->sm->fabric, entry.node_guid) ||
 	    !registry_drop(asking->sm->registry, REGISTRY_DISABLED, &entry))
 		return false;

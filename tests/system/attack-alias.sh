@@ -195,7 +195,7 @@ by_command() {
 	ctl weftd alias set host-0007 1 "0x${guid[host-0002]}" >refused.out 2>&1 && because "a port's own GUID is given to another" && return 1
 	# host-0008 registered the alias itself, so the administrator's command overrides it. It does not override a
 	# grant.
-	ctl weftd alias set host-0007 1 0x$spare >alias.json || because "alias set of host-0008's alias: $(cat alias.json)" || return 1
+	ctl weftd alias set host-0007 1 "$spare" >alias.json || because "alias set of host-0008's alias: $(cat alias.json)" || return 1
 	told_event weftd alias "alias GUID 0x$spare at index 1: removed by command; granted by: none \\[host-0008 port 1" || return 1
 	equal "the aliases" "$(aliases)" "0x$spare administrator" || return 1
 	wait_for 30 has_keys host-0007 "0x7fff 0x8001" || because "host-0007 has $(keys host-0007)" || return 1

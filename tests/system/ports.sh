@@ -52,6 +52,10 @@ named() {
 	lid=$(ctl daemon node show leaf-03 | json '$_->{node}{lid}')
 	equal "the node of a GUID" "$(ctl daemon node show "$guid" | json '$_->{node}{description}')" leaf-03 || return 1
 	equal "the node of a LID" "$(ctl daemon node show "$lid" | json '$_->{node}{description}')" leaf-03 || return 1
+	equal "ports of a hostlist" "$(ctl daemon port list 'leaf-[01-02],host-0003' | json 'map { $_->{description} } @{$_}' | tr ' ' '\n' | sort | uniq -c | xargs)" \
+		"1 host-0003 4 leaf-01 4 leaf-02" || return 1
+	refused 'no node "leaf-07"; did you mean "leaf-01"' port list 'leaf-[01-02,07]' || return 1
+	refused '"leaf-\[01-02\]" names 2 nodes: this command needs one node' port disable 'leaf-[01-02]' 4 || return 1
 	refused 'no node "nobody": .*; weftctl node list' port list nobody && refused 'no node "nobody"' port disable nobody 1 &&
 		refused 'leaf-01 has no known port 9' port show leaf-01 9 &&
 		refused 'ports 1 to 4' port disable leaf-02 9

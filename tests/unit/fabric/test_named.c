@@ -49,6 +49,12 @@ static const struct {
 	 "\"twin\" could mean 2 nodes (0x0000000000000200, 0x0000000000000300): use a GUID"},
 	{"10", -1,
 	 "\"10\" could mean 2 nodes (0x0000000000000010, 0x0000000000000011): use a GUID"},
+	{"leaf,leaf", 0, NULL}, /* hostlists of one node */
+	{"h[1]", 2, NULL},
+	{"0x10,leaf", 0, NULL},
+	{"h1,leaf", -1, "\"h1,leaf\" names 2 nodes: this command needs one node"},
+	{"h[1-2]", -1, "there is no node \"h2\""},
+	{"h[1", -1, "\"h[1\": "},
 	{"absent", -1,
 	 "there is no node \"absent\": expected a name, a GUID or a LID; weftctl node list shows "
 	 "them"},
@@ -71,8 +77,29 @@ static void test_names(void)
 
 		CU_ASSERT_EQUAL(named.place, rows[i].place);
 		if (rows[i].error)
-			CU_ASSERT_STRING_EQUAL(named.error, rows[i].error);
+			CU_ASSERT_NSTRING_EQUAL(named.error, rows[i].error, strlen(rows[i].error));
 	}
+	snapshot_unref(snapshot);
+}
+
+/* A list leads to each of its nodes once, and to all nodes of one name. */
+static void test_lists(void)
+{
+	struct snapshot *snapshot = make();
+	char error[SNAP_NAMED_ERROR_SIZE] = "";
+	struct map nodes = {0};
+
+	CU_ASSERT(snapshot_is_hostlist(snapshot, "h[1-2]"));
+	CU_ASSERT_FALSE(snapshot_is_hostlist(snapshot, "leaf"));
+	CU_ASSERT(snapshot_find_listed(snapshot, "h1,twin,leaf,0x10", &nodes, error));
+	CU_ASSERT_EQUAL(nodes.count, 4);
+	CU_ASSERT(map_get(&nodes, 0x100) && map_get(&nodes, 0x200) && map_get(&nodes, 0x300) &&
+		  map_get(&nodes, 0x10));
+	CU_ASSERT_FALSE(snapshot_find_listed(snapshot, "h1,leef", &nodes, error));
+	CU_ASSERT_STRING_EQUAL(error, "there is no node \"leef\"; did you mean \"leaf\"?");
+	snapshot->ends[0].facts = named_facts(NODE_CA, 0x100, "h[1-2]");
+	CU_ASSERT_FALSE(snapshot_is_hostlist(snapshot, "h[1-2]")); /* a name */
+	map_done(&nodes);
 	snapshot_unref(snapshot);
 }
 
@@ -80,6 +107,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"names", test_names},
+		{"lists", test_lists},
 		CU_TEST_INFO_NULL,
 	};
 

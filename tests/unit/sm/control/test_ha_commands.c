@@ -47,16 +47,21 @@ static void test_refuses(void)
 		{"ha handover\"", "no manager is in STANDBY; found: none"},
 		{"ha handover\",\"guid\":\"0x17\"",
 		 "no subnet manager with GUID 0x0000000000000017 found"},
-		{"ha handover\",\"guid\":\"17\"", "\\\"17\\\" is not a port GUID"},
-		{"ha handover\",\"guid\":\"0x17g\"", "is not a port GUID"},
-		{"ha handover\",\"guid\":\"0x\"", "is not a port GUID"},
-		{"ha handover\",\"guid\":17", "is not a port GUID"},
-		{"ha handover\",\"guid\":\"0x11111111111111111\"", "is not a port GUID"},
+		{"ha handover\",\"guid\":\"17\"", "there is no node \\\"17\\\""},
+		{"ha handover\",\"guid\":\"0x17g\"", "there is no node \\\"0x17g\\\""},
+		{"ha handover\",\"guid\":\"0x\"", "there is no node"},
+		{"ha handover\",\"guid\":\"host-002\"", "did you mean \\\"host-0002\\\"?"},
+		{"ha disable\",\"guid\":\"host-0002\"",
+		 "no subnet manager on \\\"host-0002\\\": use a port GUID; found: none"},
+		{"ha disable\",\"guid\":\"host-[0002-0003]\"",
+		 "names 2 nodes: this command needs one"},
+		{"ha handover\",\"guid\":17", "expected a manager"},
+		{"ha handover\",\"guid\":\"0x11111111111111111\"", "there is no node"},
 		{"ha disable\"",
 		 "no subnet manager with GUID 0x0000000000000000 found; found: none"},
 		{"ha enable\",\"guid\":\"0x17\"",
 		 "no subnet manager with GUID 0x0000000000000017 found"},
-		{"ha discover\",\"guid\":\"\"", "is not a port GUID"},
+		{"ha discover\",\"guid\":\"\"", "there is no node"},
 	};
 	struct world *world = control_start("single:hosts=3");
 
@@ -73,6 +78,7 @@ static void test_refuses(void)
 static void test_orders(void)
 {
 	struct world *world = with_standby();
+	char request[128];
 
 	other->sm_control_status = STATUS_INVALID_VALUE;
 	CU_ASSERT(says(world, "ha disable", "", "refuses (status 0x001c)"));
@@ -91,6 +97,15 @@ static void test_orders(void)
 	CU_ASSERT(says(world, "ha handover", "", "is NOTACTIVE: only a STANDBY"));
 	CU_ASSERT(says(world, "ha enable", "", "\"ok\":true"));
 	CU_ASSERT_EQUAL(other->sm_control, SM_CONTROL_STANDBY);
+	other->sm.state = SM_STANDBY;
+	snprintf(request, sizeof(request), "{\"command\":\"ha disable\",\"guid\":\"%s\"}\n",
+		 other->description);
+	control_ask(world, request); /* by the name of its node */
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"ha discover\",\"guid\":\"%016" PRIx64 "\"}\n", other->sm.guid);
+	control_ask(world, request); /* without 0x */
+	CU_ASSERT(control_has(0, "\"ok\":true"));
 	other->has_sm = false;
 	CU_ASSERT(says(world, "ha disable", "", "refuses (status 0x000c)"));
 	control_end(world);

@@ -48,9 +48,9 @@ static void drop_parts(struct replica *replica)
 static void again(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
-	bool pause = follow->stream || follow->tried % follow->num_peers == 0;
+	bool pause = follow->stream || !follow->num_peers || follow->tried % follow->num_peers == 0;
 
-	if (!replica->stopped && replica_may_follow(replica))
+	if (!replica->stopped && follow->num_peers && replica_may_follow(replica))
 		loop_timer_arm(&follow->retry, pause ? RETRY_US : NEXT_US);
 }
 
@@ -64,6 +64,13 @@ static void follow_log(struct replica *replica, int level, const char *why)
 		return;
 	snprintf(before, WHY_SIZE, "%s", why);
 	log_about(level, &subject, "%s: %s", follow->peers[follow->next], why);
+}
+
+/* The peer at hand was tried without success. */
+static void follow_step(struct follow *follow)
+{
+	follow->next = (follow->next + 1) % follow->num_peers;
+	follow->tried++;
 }
 
 static void follow_lost(struct replica *replica, int level, const char *why)
@@ -81,8 +88,7 @@ static void follow_lost(struct replica *replica, int level, const char *why)
 		follow->left_us = loop_now_us(replica->loop);
 	follow->stream = NULL;
 	drop_parts(replica);
-	follow->next = (follow->next + 1) % follow->num_peers;
-	follow->tried++;
+	follow_step(follow);
 	again(replica);
 	if (was_followed)
 		replica->owner.lost(replica->owner.ctx);
@@ -549,8 +555,7 @@ static void try_next(struct replica *replica)
 							follow->peers[follow->next], &user, why);
 	if (!follow->stream) {
 		follow_log(replica, LOG_INFO, why);
-		follow->next = (follow->next + 1) % follow->num_peers;
-		follow->tried++;
+		follow_step(follow);
 	}
 }
 
@@ -603,23 +608,61 @@ void follow_look(struct replica *replica)
 
 /* Beginning and end */
 
-static void split_peers(struct replica *replica)
+struct peer_list {
+	char peer[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
+	unsigned count;
+};
+
+static struct peer_list split_peers(const char *text)
+{
+	struct peer_list list = {.count = 0};
+	char *copy = mem_strdup(text), *rest = copy, *peer;
+
+	while ((peer = strsep(&rest, ", ")) && list.count < REPLICA_PEERS_MAX)
+		if (*peer)
+			snprintf(list.peer[list.count++], STREAM_PEER_SIZE, "%.63s", peer);
+	free(copy);
+	return list;
+}
+
+static void take_peers(struct follow *follow, const struct peer_list *list)
+{
+	memcpy(follow->peers, list->peer, sizeof(follow->peers));
+	memset(follow->why, 0, sizeof(follow->why));
+	follow->num_peers = list->count;
+	follow->next = 0;
+	follow->tried = 0;
+}
+
+void follow_set_peers(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
-	char *copy = mem_strdup(replica->options.peers), *rest = copy, *peer;
+	struct peer_list list = split_peers(replica->options.peers);
+	unsigned place = 0;
 
-	while ((peer = strsep(&rest, ", ")) && follow->num_peers < REPLICA_PEERS_MAX)
-		if (*peer)
-			snprintf(follow->peers[follow->num_peers++], STREAM_PEER_SIZE, "%.63s",
-				 peer);
-	free(copy);
+	while (place < list.count && follow->stream &&
+	       strcmp(list.peer[place], follow->peers[follow->next]) != 0)
+		place++;
+	if (follow->stream && place == list.count)
+		follow_leave(replica, LOG_NOTICE, "it was removed from ha_peers");
+	take_peers(follow, &list);
+	if (follow->stream)
+		follow->next = place;
+	else if (follow->num_peers && replica_may_follow(replica))
+		loop_timer_arm(&follow->retry, 1);
+	if (!follow->num_peers)
+		loop_timer_disarm(&follow->retry);
+	log_about(LOG_NOTICE, &subject, "ha_peers changed: %s",
+		  follow->num_peers ? replica->options.peers : "none");
 }
 
 void follow_init(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
 
-	split_peers(replica);
+	struct peer_list list = split_peers(replica->options.peers);
+
+	take_peers(follow, &list);
 	follow->limit = (struct log_limit){.burst = 20, .interval_us = 10000000};
 	follow->arena = arena_new();
 	follow->waiter = (struct registry_waiter){.durable = follow_durable, .ctx = replica};

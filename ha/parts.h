@@ -189,6 +189,8 @@ bool follow_ready(const struct follow *follow);
 bool follow_has_all(const struct replica *replica);
 /* Looks for a master among ha_peers soon. */
 void follow_look(struct replica *replica);
+/* The addresses in the options have changed. A connection to a peer that stays goes on. */
+void follow_set_peers(struct replica *replica);
 /* Ends following: complete batches take effect, the others are dropped. */
 void follow_end(struct replica *replica);
 /* Frees everything. */

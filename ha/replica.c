@@ -129,6 +129,14 @@ static json_t *replica_refusals(const struct replica *replica)
 			 (json_int_t)refusals->masters);
 }
 
+void replica_set_peers(struct replica *replica, const char *peers)
+{
+	if (!replica || replica->stopped || !strcmp(replica->options.peers, peers))
+		return;
+	snprintf(replica->options.peers, sizeof(replica->options.peers), "%s", peers);
+	follow_set_peers(replica);
+}
+
 json_t *replica_status(const struct replica *replica)
 {
 	json_t *status =

@@ -83,6 +83,10 @@ void replica_touch_tables(struct replica *replica);
 /* Only multicast tables may have changed: the standbys get them with a longer delay. */
 void replica_touch_mft(struct replica *replica);
 
+/* Follows only these addresses from now on, separated by commas; a master that is not among them is
+ * left. */
+void replica_set_peers(struct replica *replica, const char *peers);
+
 /* Adds the commands of the replication to the control socket. */
 void replica_register_commands(struct replica *replica, struct control *control);
 /* For ha status; a new reference. */

@@ -724,6 +724,11 @@ void tls_expect(struct stream_carrier *carrier, const char *address)
 		tls->num_peers++;
 }
 
+void tls_forget_peers(struct stream_carrier *carrier)
+{
+	container_of(carrier, struct tls, carrier)->num_peers = 0;
+}
+
 /* A handshake under way may use a revoked key, so it starts again. */
 void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys)
 {

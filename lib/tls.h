@@ -22,6 +22,8 @@ struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, u
 /* Reserves places for handshakes from the address of a peer, with or without a port. Only the first
  * TLS_PEERS_MAX addresses count; a text that is no address is ignored. */
 void tls_expect(struct stream_carrier *carrier, const char *address);
+/* Reserves no places any more; sessions stay. */
+void tls_forget_peers(struct stream_carrier *carrier);
 /* Replaces the keys. Sessions whose key is gone or has changed end. */
 void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys);
 

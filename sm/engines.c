@@ -21,17 +21,23 @@ static const char setting_name[] = "routing";
 bool engine_is_known(const char *name, char why[SETTING_WHY_SIZE])
 {
 	struct suggest suggest = suggest_for(name);
+	size_t used;
 
 	if (route_engine_find(name))
 		return true;
 	for (const struct route_engine *engine = route_engines; engine->name; engine++)
 		suggest_try(&suggest, engine->name);
-	if (suggest.best)
+	if (suggest.best) {
 		snprintf(why, SETTING_WHY_SIZE, "no routing engine \"%.60s\"; did you mean \"%s\"?",
 			 name, suggest.best);
-	else
-		snprintf(why, SETTING_WHY_SIZE,
-			 "no routing engine \"%.60s\"; weftd.conf(5) lists them", name);
+		return false;
+	}
+	used = (size_t)snprintf(why, SETTING_WHY_SIZE,
+				"no routing engine \"%.60s\"; the engines are", name);
+	for (const struct route_engine *engine = route_engines;
+	     engine->name && used < SETTING_WHY_SIZE; engine++)
+		used += (size_t)snprintf(why + used, SETTING_WHY_SIZE - used, "%s %s",
+					 engine == route_engines ? "" : ",", engine->name);
 	return false;
 }
 

@@ -356,6 +356,11 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 	return sm->replica ? 0 : -EADDRNOTAVAIL;
 }
 
+void sm_set_peers(struct sm *sm, const char *peers)
+{
+	replica_set_peers(sm->replica, peers);
+}
+
 void sm_set_options(struct sm *sm, const struct sm_options *options)
 {
 	struct window_limits limits = sm_window_limits(options);

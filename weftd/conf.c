@@ -739,6 +739,16 @@ bool conf_row_differs(const struct conf_row *row, const struct conf *one, const 
 	return memcmp(field_in(one, row), field_in(other, row), row->size) != 0;
 }
 
+bool ha_is_wanted(const struct conf *conf)
+{
+	return conf->replica.listen[0] || conf->replica.peers[0];
+}
+
+bool conf_row_is_fixed(const struct conf_row *row, const struct conf *present)
+{
+	return row->fixed || (row->with_ha && !ha_is_wanted(present));
+}
+
 unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char names[CONF_NAMES_SIZE])
 {
 	unsigned differ = 0;
@@ -746,7 +756,7 @@ unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char nam
 
 	names[0] = '\0';
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		if (!row->fixed || !conf_row_differs(row, next, present))
+		if (!conf_row_is_fixed(row, present) || !conf_row_differs(row, next, present))
 			continue;
 		memcpy(conf_field(next, row), field_in(present, row), row->size);
 		if (used < CONF_NAMES_SIZE)

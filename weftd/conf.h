@@ -115,6 +115,7 @@ struct conf_row {
 	const char *summary; /* the purpose of the option, in one sentence */
 	const char *details; /* values, consequences, when to change it; NULL: nothing to add */
 	bool fixed;	     /* takes effect after a restart, not at a reload */
+	bool with_ha;	     /* fixed, too, if there is no replication */
 	bool secret;	     /* never printed */
 	uint8_t agree;	     /* enum conf_agree */
 };
@@ -127,6 +128,10 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other);
 /* The range as the pages show it: "0..15", "10..10000 ms", "normal | standby-only". */
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);
+/* Whether the replication is configured. */
+bool ha_is_wanted(const struct conf *conf);
+/* Whether a reload does not apply the option while this configuration is in force. */
+bool conf_row_is_fixed(const struct conf_row *row, const struct conf *present);
 /* When a change takes effect: at the next "reload" or "restart". */
 const char *conf_row_effect(const struct conf_row *row);
 

@@ -54,7 +54,9 @@ json_t *conf_changes_json(const struct conf *present, const struct conf *next)
 					      json_pack("{s:s,s:o,s:o,s:s}", "name", row->name,
 							"now", value_json(present, row), "next",
 							value_json(next, row), "effect",
-							conf_row_effect(row)));
+							conf_row_is_fixed(row, present)
+								? "restart"
+								: conf_row_effect(row)));
 	}
 	return changes;
 }

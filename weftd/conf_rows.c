@@ -140,12 +140,15 @@ const struct conf_row conf_rows[] = {
 		    "`10.0.0.1` or `[fd00::1]:15725`.",
 	 .details = "Use a network other than IPoIB on this fabric. Empty: this manager replicates "
 		    "to no standby."},
-	{TEXT("ha_peers", replica.peers, 0, "\"\""), .fixed = true,
+	{TEXT("ha_peers", replica.peers, 0, "\"\""), .with_ha = true,
 	 .summary = "The `ha_listen` addresses of the other managers of this subnet, separated by "
 		    "commas.",
-	 .details = "While this manager is a standby, it connects to the master among them and "
-		    "keeps a copy of the master's registrations. `ha_listen` reserves places for "
-		    "connections from these addresses. Empty: this manager copies from no master."},
+	 .details =
+		 "While this manager is a standby, it connects to the master among them and "
+		 "keeps a copy of the master's registrations. `ha_listen` reserves places for "
+		 "connections from these addresses. A reload adds and removes peers. If neither "
+		 "`ha_listen` nor `ha_peers` was set, it takes effect after a restart. Empty: this "
+		 "manager copies from no master."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
 	 .summary = "File with the keys of the replication, which `ha_listen` and `ha_peers` need.",
 	 .details =

@@ -10,11 +10,6 @@
 #include "lib/mem.h"
 #include "lib/tls.h"
 
-static bool is_wanted(const struct conf *conf)
-{
-	return conf->replica.listen[0] || conf->replica.peers[0];
-}
-
 /* The next address of a list, which this function modifies; NULL: no more. */
 static char *next_peer(char **rest)
 {
@@ -53,7 +48,7 @@ int ha_read_keys(const struct conf *conf, struct psk_list *out, char error[CONF_
 	int result;
 
 	out->count = 0;
-	if (!is_wanted(conf))
+	if (!ha_is_wanted(conf))
 		return 0;
 	result = psk_file_read(conf->ha_psk_file, out, why);
 	if (result)
@@ -74,7 +69,7 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	}
 	if (check_peers(conf, error))
 		return -EINVAL;
-	if (is_wanted(conf) && !conf->ha_psk_file[0]) {
+	if (ha_is_wanted(conf) && !conf->ha_psk_file[0]) {
 		snprintf(error, CONF_ERROR_SIZE,
 			 "%s needs ha_psk_file, which holds the keys of the replication; openssl "
 			 "rand -hex 32 makes a key",
@@ -99,15 +94,22 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 	return result;
 }
 
+void ha_expect_peers(struct stream_carrier *carrier, const struct conf *conf)
+{
+	char *copy = mem_strdup(conf->replica.peers), *rest = copy, *peer;
+
+	tls_forget_peers(carrier);
+	while ((peer = next_peer(&rest)))
+		tls_expect(carrier, peer);
+	free(copy);
+}
+
 static struct stream_carrier *ha_new_carrier(struct loop *loop, const struct conf *conf,
 					     const struct psk_list *keys)
 {
 	struct stream_carrier *carrier = tls_new(loop, keys, REPLICA_PORT);
-	char *copy = mem_strdup(conf->replica.peers), *rest = copy, *peer;
 
-	while ((peer = next_peer(&rest)))
-		tls_expect(carrier, peer);
-	free(copy);
+	ha_expect_peers(carrier, conf);
 	return carrier;
 }
 
@@ -117,7 +119,7 @@ int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **
 	struct psk_list keys;
 	int result = ha_read_keys(conf, &keys, error);
 
-	*out = !result && is_wanted(conf) ? ha_new_carrier(loop, conf, &keys) : NULL;
+	*out = !result && ha_is_wanted(conf) ? ha_new_carrier(loop, conf, &keys) : NULL;
 	explicit_bzero(&keys, sizeof(keys));
 	return result;
 }

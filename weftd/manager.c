@@ -13,6 +13,7 @@
 #include "sm/control/control.h"
 #include "weftd/capture.h"
 #include "weftd/control_groups.h"
+#include "weftd/ha.h"
 #include "weftd/metrics.h"
 
 struct manager {
@@ -21,6 +22,7 @@ struct manager {
 	struct store *store; /* NULL: nothing is stored */
 	struct event_hub events;
 	struct sm *sm;
+	struct stream_carrier *carrier; /* NULL: no replication */
 	struct sa *sa;
 	struct pm *pm;
 	struct control_groups lists;
@@ -125,6 +127,7 @@ int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
 {
 	struct replica_options options = conf->replica;
 
+	manager->carrier = carrier;
 	conf_print_agreed(conf, options.config);
 	return sm_replicate(manager->sm, carrier, manager->store, &options, why);
 }
@@ -170,6 +173,10 @@ void manager_set_conf(struct manager *manager, const struct conf *conf)
 	sm_set_options(manager->sm, &conf->sm);
 	sa_set_options(manager->sa, &conf->sa);
 	pm_set_options(manager->pm, &conf->pm);
+	if (manager->carrier) {
+		ha_expect_peers(manager->carrier, conf);
+		sm_set_peers(manager->sm, conf->replica.peers);
+	}
 }
 
 struct registry *manager_registry(struct manager *manager)

@@ -209,7 +209,8 @@ static void test_refusals(void)
 	static const struct {
 		const char *request, *words;
 	} rows[] = {
-		{"{\"command\":\"route plan\"}\n", "no routing engine \\\"\\\""},
+		{"{\"command\":\"route plan\"}\n",
+		 "no routing engine \\\"\\\"; the engines are minhop, updn, dnup, ftree, file"},
 		{"{\"command\":\"route plan\",\"engine\":5}\n", "no routing engine \\\"\\\""},
 		{"{\"command\":\"route plan\",\"engine\":\"mihnop\"}\n", "did you mean"},
 		{"{\"command\":\"route plan\",\"engine\":\"file\"}\n", "refused the fabric: "},

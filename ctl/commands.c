@@ -115,6 +115,29 @@ const struct ctl_command ctl_commands[] = {
 		    "counts of nodes and links. The routing engine is shown with the reasons why "
 		    "other engines were not used. Then follow settings made at run time, unrouted "
 		    "switches, disabled ports, other managers, partitions and the store."},
+	{.words = "health",
+	 .print = print_health,
+	 .exit_status = health_exit_status,
+	 .summary = "Show in one screen whether the subnet is healthy, worst first.",
+	 .details =
+		 "The exit status is that of the worst check: 0 (healthy), 4 (degraded) or 5 "
+		 "(broken). Each bad check has the reason, and a command or an action that "
+		 "helps.\nThe checks of the manager are `subnet` (role and last sweep), `standby`, "
+		 "`partitions`, `config` and `store`. The checks of the fabric are `routes`, "
+		 "`credit_loops`, `switches` that are not fully usable, `devices` that do not "
+		 "answer, and `guids` of two devices. Further checks are `links` that are down, "
+		 "`slow_links`, and `errors` (counters above a threshold). The last are `settings` "
+		 "that devices refuse, suppressed `traps`, and wrong M_Keys (`keys`). A manager "
+		 "that "
+		 "is not MASTER omits the checks of the fabric.\nLinks are compared with the links "
+		 "that were up since this manager became MASTER. A restart of weftd, and `health "
+		 "accept`, begin with the links of that time. Links that `port disable` took down "
+		 "and cables that were moved do not count. Traps and wrong keys count for ten "
+		 "minutes."},
+	{.words = "health accept",
+	 .print = print_health_accepted,
+	 .summary = "Accept the present links as the state with which `health` compares.",
+	 .details = "Use this command after hosts, switches or cables were removed for good."},
 	{.words = "sweep",
 	 .arguments = {{.member = "kind",
 			.label = "light|heavy",

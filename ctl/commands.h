@@ -70,8 +70,9 @@ struct ctl_command {
 	const struct column *columns;
 	const char *rows; /* the member of the answer with the rows; NULL: the answer itself */
 	void (*print)(const json_t *data, FILE *out);
-	bool (*failed)(const json_t *data); /* true: the exit status is 1 */
-	const char *summary;		    /* a sentence; code between backquotes */
+	bool (*failed)(const json_t *data);	/* true: the exit status is 1 */
+	int (*exit_status)(const json_t *data); /* NULL: 0, or as failed says */
+	const char *summary;			/* a sentence; code between backquotes */
 	const char *details; /* sentences; a line end begins a paragraph; NULL: no details */
 };
 

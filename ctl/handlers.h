@@ -91,6 +91,13 @@ void print_handover(const json_t *data, FILE *out);
 /* Prints the state of another manager after a control packet. */
 void print_ordered(const json_t *data, FILE *out);
 
+/* print_health.c: prints each check, worst first. */
+void print_health(const json_t *data, FILE *out);
+/* 0: healthy, 4: degraded, 5: broken. */
+int health_exit_status(const json_t *data);
+/* Prints how many lost links were forgotten. */
+void print_health_accepted(const json_t *data, FILE *out);
+
 /* print_perf.c: the rows of perf top. */
 extern const struct column top_columns[];
 /* Prints ports with errors, then slow links. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * weftctl: sends one command to weftd's control socket and prints the answer, as text or, with
- * --json, as JSON. Exit status: 0 done, 1 refused or failed, 2 usage error, 3 no daemon.
+ * --json, as JSON. Exit status: 0 done, 1 refused or failed, 2 usage error, 3 no daemon;
+ * 4 and 5 as weftctl health says.
  */
 #include <assert.h>
 #include <errno.h>
@@ -484,6 +485,8 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	} else if (command->print) {
 		command->print(*data, stdout);
 	}
+	if (command->exit_status)
+		return command->exit_status(*data);
 	return command->failed && command->failed(*data) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

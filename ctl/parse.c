@@ -61,18 +61,39 @@ static int words_match(const char *words, int argc, char *const *argv)
 	return count;
 }
 
+/* The command with the most words that argv calls, and the number of these words; NULL: none. */
+static const struct ctl_command *command_called(int argc, char *const *argv, int *words)
+{
+	const struct ctl_command *found = NULL;
+
+	*words = 0;
+	for (const struct ctl_command *command = ctl_commands; command->words; command++) {
+		int match = words_match(command->words, argc, argv);
+
+		if (!match && command->alias)
+			match = words_match(command->alias, argc, argv);
+		if (match > *words) {
+			found = command;
+			*words = match;
+		}
+	}
+	return found;
+}
+
 bool ctl_concerns(const struct ctl_command *command, int argc, char *const *argv)
 {
 	const char *words = command->words;
+	int count, i;
 
-	for (int i = 0; i < argc && *words; i++) {
+	for (i = 0; i < argc && *words; i++) {
 		size_t size = strcspn(words, " ");
 
 		if (strlen(argv[i]) != size || memcmp(argv[i], words, size) != 0)
 			return false;
 		words += size + (words[size] == ' ');
 	}
-	return true;
+	/* "health accept" is not about "health". */
+	return *words || i == argc || command_called(argc, argv, &count) == command;
 }
 
 /* Lists the commands that begin with these words, in quotes; an empty text if there are none. */
@@ -356,10 +377,8 @@ int ctl_parse(int argc, char *const *argv, const struct ctl_command **command, j
 
 	if (argc < 1)
 		return refuse(error, "no command given; --help lists the commands");
-	while (found->words && !(words = words_match(found->words, argc, argv)) &&
-	       !(found->alias && (words = words_match(found->alias, argc, argv))))
-		found++;
-	if (!found->words)
+	found = command_called(argc, argv, &words);
+	if (!found)
 		return ctl_explain_unknown(argc, argv, error);
 	made = json_object();
 	json_object_set_new(made, "command", json_string(found->ask ? found->ask : found->words));

@@ -3,7 +3,6 @@
  * Prints `weftctl status`: paragraphs with a title each, then a table of MADs by kind. A paragraph
  * whose data is missing is omitted.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,49 +13,11 @@
 
 enum { TITLE_WIDTH = 12 };
 
-/* Returns the bytes up to the next punctuation mark, or of one word if these do not fit into the
- * room. */
-static size_t piece_size(const char *text, unsigned room)
-{
-	size_t size = 0;
-
-	do {
-		size += strcspn(text + size, " ");
-	} while (text[size] && size && !strchr(",;:", text[size - 1]) && ++size);
-	return size <= room ? size : strcspn(text, " ");
-}
-
-/* Prints the text after a title, folded to the width of the terminal. */
-static void print_folded(const char *text, FILE *out)
-{
-	unsigned whole = text_terminal_width(out),
-		 room = whole > 2 * TITLE_WIDTH ? whole : UINT_MAX;
-	unsigned column = TITLE_WIDTH;
-
-	while (*text) {
-		size_t size = piece_size(text, room - TITLE_WIDTH);
-		unsigned width = 0;
-
-		for (size_t i = 0; i < size; i++)
-			width += (text[i] & 0xC0) != 0x80;
-		if (column > TITLE_WIDTH && column + 1 + width > room) {
-			fprintf(out, "\n%*s", TITLE_WIDTH, "");
-			column = TITLE_WIDTH;
-		} else if (column > TITLE_WIDTH) {
-			column += fprintf(out, " ");
-		}
-		fwrite(text, 1, size, out);
-		column += width;
-		text += size + (text[size] == ' ');
-	}
-	fputc('\n', out);
-}
-
 /* Prints a line of a paragraph; title is "" after the first line. */
 static void line_text(FILE *out, const char *title, const char *text)
 {
 	fprintf(out, "%-*s", TITLE_WIDTH, title);
-	print_folded(text, out);
+	text_put_folded(out, text, TITLE_WIDTH);
 }
 
 /* The same for a format of ctl/text.h. */
@@ -282,8 +243,20 @@ static void print_partitions_line(const json_t *partitions, FILE *out)
 		     "docs/partitions.md");
 }
 
+/* Prints the worst line of weftctl health. */
+static void print_worst(const json_t *check, FILE *out)
+{
+	if (!check)
+		return;
+	line(out, "Health", check,
+	     !strcmp(text_member(check, "level"), "healthy")
+		     ? "{level}"
+		     : "{level}: {check}: {text} ({remedy}); see weftctl health");
+}
+
 void print_status(const json_t *data, FILE *out)
 {
+	print_worst(json_object_get(data, "health"), out);
 	lines(out, "Problem", json_object_get(data, "problems"), "{}");
 	print_manager(data, out);
 	print_last_sweep(json_object_get(data, "sweep"), out);

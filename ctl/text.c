@@ -283,3 +283,39 @@ void text_make_printable(json_t *value)
 		text_make_printable(member);
 	}
 }
+
+/* Returns the bytes up to the next punctuation mark, or of one word if these do not fit into the
+ * room. */
+static size_t piece_size(const char *text, unsigned room)
+{
+	size_t size = 0;
+
+	do {
+		size += strcspn(text + size, " ");
+	} while (text[size] && size && !strchr(",;:", text[size - 1]) && ++size);
+	return size <= room ? size : strcspn(text, " ");
+}
+
+void text_put_folded(FILE *out, const char *text, unsigned indent)
+{
+	unsigned whole = text_terminal_width(out), room = whole > 2 * indent ? whole : UINT_MAX;
+	unsigned column = indent;
+
+	while (*text) {
+		size_t size = piece_size(text, room - indent);
+		unsigned width = 0;
+
+		for (size_t i = 0; i < size; i++)
+			width += (text[i] & 0xC0) != 0x80;
+		if (column > indent && column + 1 + width > room) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			column += fprintf(out, " ");
+		}
+		fwrite(text, 1, size, out);
+		column += width;
+		text += size + (text[size] == ' ');
+	}
+	fputc('\n', out);
+}

@@ -61,4 +61,8 @@ unsigned text_terminal_width(FILE *out);
 /* From now on no terminal has a width: nothing is shortened. */
 void text_set_wide(void);
 
+/* Writes a text and a line end, folded to the width of the terminal. The cursor is at column
+ * indent, where further lines begin, too. */
+void text_put_folded(FILE *out, const char *text, unsigned indent);
+
 #endif

@@ -35,6 +35,7 @@ void fabric_free(struct fabric *fabric)
 	if (!fabric)
 		return;
 	link_news_end(&fabric->link_news);
+	lost_links_end(&fabric->lost_links);
 	for (position = 0; (node = map_next(&fabric->nodes, &position)); position = 0)
 		fabric_drop_node(fabric, node);
 	node_names_free(fabric->names);
@@ -364,6 +365,7 @@ void fabric_unlink(struct fabric *fabric, struct port *port)
 	remember_host(port, peer);
 	remember_host(peer, port);
 	link_news_note(&fabric->link_news, port, peer, LINK_WENT);
+	lost_links_went(&fabric->lost_links, port, peer);
 	port->peer = NULL;
 	peer->peer = NULL;
 	fabric->num_links--;
@@ -387,6 +389,7 @@ void fabric_link(struct fabric *fabric, struct port *a, struct port *b)
 	fabric->num_links++;
 	fabric->topology++;
 	link_news_note(&fabric->link_news, a, b, LINK_CAME);
+	lost_links_came(&fabric->lost_links, a, b);
 }
 
 /* Routes are walked from the far end to the manager's port, so they are in reverse. */

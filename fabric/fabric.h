@@ -17,8 +17,10 @@
 #include "fabric/facts.h"
 #include "fabric/gone.h"
 #include "fabric/link_news.h"
+#include "fabric/lost_links.h"
 #include "fabric/m_key.h"
 #include "fabric/mft.h"
+#include "fabric/port_notes.h"
 #include "fabric/snapshot.h"
 #include "fabric/tables.h"
 #include "lib/list.h"
@@ -346,6 +348,9 @@ struct fabric {
 	struct tree tree;
 	struct link_news link_news;
 	struct gone_nodes gone;
+	struct lost_links lost_links;
+	struct port_notes refusing; /* ports that refused a setting: sm/program/refusals.h */
+	struct port_notes mute;	    /* switch ports whose peer did not answer a probe */
 	uint64_t forgotten; /* rises when the tables (facts.h) of a port may become unknown */
 	uint64_t freezes;
 	uint32_t detour_searches, tree_searches;

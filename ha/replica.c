@@ -165,10 +165,13 @@ json_t *replica_summary(const struct replica *replica)
 	struct lead_figures lead = lead_figures(&replica->lead);
 	uint64_t own = replica_may_follow(replica) ? follow_lag(follow) : 0;
 
-	return json_pack("{s:o,s:i,s:i,s:I,s:b}", "refused", replica_refusals(replica), "standbys",
-			 (int)lead.standbys, "in_sync", (int)lead.in_sync, "behind",
+	return json_pack("{s:o,s:i,s:i,s:i,s:I,s:b,s:b,s:b}", "refused", replica_refusals(replica),
+			 "standbys", (int)lead.standbys, "in_sync", (int)lead.in_sync,
+			 "out_of_sync", (int)(lead.standbys - lead.in_sync), "behind",
 			 (json_int_t)(lead.behind > own ? lead.behind : own), "follows",
-			 follow->stream && follow->greeted && !follow->document);
+			 follow->stream && follow->greeted && !follow->document, "listens",
+			 replica->options.listen[0] != 0, "has_peers",
+			 replica->options.peers[0] != 0);
 }
 
 static void command_ha_status(void *ctx, struct control_request *request, const json_t *args)

@@ -42,6 +42,11 @@ void pm_register_commands(struct pm *pm, struct control *control);
 /* The state for weftctl status; a new reference. */
 json_t *pm_status(const struct pm *pm);
 
+/* Gathers a summary of slow links and of ports with errors above a threshold, in slices, and calls
+ * done(arg, problems) in a later turn. problems is borrowed: it is empty if there is no view, and
+ * NULL if pm stops. */
+void pm_problems(struct pm *pm, void (*done)(void *arg, json_t *problems), void *arg);
+
 /* perf metrics: head is the text of other modules' figures (taken over); ports with errors follow,
  * as many as fit. */
 void pm_metrics(struct pm *pm, struct control_request *request, char *head);

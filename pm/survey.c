@@ -79,6 +79,7 @@ static unsigned ports_stage(void *arg, size_t *at)
 
 	if (*at == 0) {
 		survey->num_rose = survey->num_rest = survey->num_clean = survey->num_full = 0;
+		survey->num_over = 0;
 		survey->merges = agents->merges;
 	}
 	for (; *at < agents->count && units < PIECE; ++*at) {
@@ -94,6 +95,9 @@ static unsigned ports_stage(void *arg, size_t *at)
 				continue;
 			}
 			survey->num_full += has_full_counter(port);
+			if (port->over && !survey->num_over++)
+				survey->first_over = (struct pm_key){agent->guid, agent->is_switch,
+								     (uint8_t)num};
 			if (port->rose & ~(UINT32_C(1) << SELECT_XMIT_WAIT))
 				survey_add_port(&survey->rose, &survey->num_rose, agent, num);
 			else

@@ -24,6 +24,8 @@ struct pm_survey {
 	struct pm_key *rose, *rest;
 	struct pm_key *clean; /* ports that were read and have no errors */
 	size_t num_links, num_rose, num_rest, num_clean;
+	size_t num_over; /* ports of which a counter rose by its threshold or more */
+	struct pm_key first_over;
 	size_t num_full; /* ports with a counter that stopped at its largest value */
 	uint64_t merges;
 	void (*done)(void *arg, struct pm_survey *survey); /* survey NULL: pm stops */

@@ -12,6 +12,7 @@
 #include "lib/log.h"
 #include "lib/rate.h"
 #include "route/engine.h"
+#include "sm/credit_watch.h"
 #include "sm/discovery/discover.h"
 #include "sm/discovery/hold.h"
 #include "sm/election/peers.h"
@@ -48,6 +49,7 @@ struct sweep_record {
 	uint64_t smps, sets, lft_sets, retries, failed;
 	unsigned blocks_set, switches_set; /* as in program_report */
 	bool changed;			   /* the nodes, ports or cables */
+	bool met_errors;		   /* the subnet is up, but not each link of it */
 	int error;			   /* why the subnet is not up, or 0 */
 	char text[SWEEP_TEXT_SIZE];
 };
@@ -148,14 +150,17 @@ struct sm {
 	struct sweep sweep;
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that found routes */
-	char *absent;		    /* as in route_job, of the last run */
-	struct snapshot *routed;    /* the snapshot of the last run, with the order of the rows */
-	uint64_t routed_topology;   /* fabric->topology when they were computed; 0: never */
-	struct view *view;	    /* NULL: not published */
-	bool was_master;	    /* at the last role change or takeover of a subnet */
+	struct credit_watch credit_watch;
+	char *absent;		  /* as in route_job, of the last run */
+	struct snapshot *routed;  /* the snapshot of the last run, with the order of the rows */
+	uint64_t routed_topology; /* fabric->topology when they were computed; 0: never */
+	struct view *view;	  /* NULL: not published */
+	bool was_master;	  /* at the last role change or takeover of a subnet */
 	struct port_events port_events;
 	uint64_t views;
 	struct sm_counts counts;
+	uint64_t suppressed_us; /* when a trap was last not forwarded; 0: never */
+	guid_t suppressed_guid; /* the port that sent it; 0: unknown */
 	const char *sm_lid_why; /* as in the last lid_report */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
 	struct rate search_rate, stranger_rate, unknown_trap_rate, epoch_rate;

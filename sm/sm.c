@@ -247,6 +247,7 @@ void sm_free(struct sm *sm)
 	window_free(sm->window);
 	routes_unref(sm->routes.routes);
 	snapshot_unref(sm->routed);
+	credit_watch_done(sm);
 	route_job_free(sm->routing); /* the pool was stopped before, so no worker runs it */
 	free(sm->absent);
 	free(sm);

@@ -356,6 +356,7 @@ static void routed(struct work_job *job)
 				      : routing->topology;
 	sm->sweep.rerouted = true;
 	route_job_free(routing);
+	credit_watch_routes(sm);
 	sweep_advance(sm);
 }
 
@@ -488,6 +489,7 @@ static void last_phase(struct sm *sm)
 	const struct program_report *report = program_report(sm->program);
 	unsigned failed = report->failed + discover_report(sm->discover)->failed;
 
+	sm->sweep.now.met_errors = report->not_active || failed;
 	if (sm->sweep.no_routes[0])
 		sweep_end(sm, -ENOTSUP, "no new routes, tables unchanged: %s", sm->sweep.no_routes);
 	else if (report->not_active || failed)
@@ -757,10 +759,14 @@ static void tell_links(struct sm *sm, int error)
 {
 	bool master = peers_role(sm->peers) == SM_MASTER;
 
-	if (!master || !sm->sweep.was_master)
+	if (!master || !sm->sweep.was_master) {
 		links_forget(sm->fabric);
-	if (master && !error)
+		lost_links_end(&sm->fabric->lost_links);
+	}
+	if (master && !error) {
 		links_tell(sm->fabric, &sm->links_limit);
+		lost_links_settle(sm->fabric, loop_wall_s(sm->loop));
+	}
 }
 
 static void sweep_end(struct sm *sm, int error, const char *format, ...)

@@ -306,6 +306,8 @@ static bool may_tell(struct sm *sm, const struct trap *trap)
 	if (rate_allows(rate, loop_now_us(sm->loop)))
 		return true;
 	sm->counts.untold++;
+	sm->suppressed_us = loop_now_us(sm->loop);
+	sm->suppressed_guid = trap->sender ? port_facts(trap->sender)->guid : 0;
 	return false;
 }
 

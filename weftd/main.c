@@ -293,6 +293,7 @@ static void reload_fail(struct reload *reload, const char *id, const char *reaso
 
 	log_about(LOG_ERR, id ? &subject : NULL,
 		  "configuration not reloaded, nothing has changed: %s", reason);
+	manager_reload_refused(reload->daemon->manager, reason, id != NULL);
 	if (reload->request)
 		control_fail(reload->request, "not reloaded, nothing has changed: %s", reason);
 	reload_end(reload);
@@ -319,6 +320,7 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 					       reading->partitions.partitions);
 	}
 	sm_refuse_partitions(manager_sm(daemon->manager), NULL);
+	manager_reload_refused(daemon->manager, NULL, false);
 	manager_set_conf(daemon->manager, &daemon->conf);
 	if (daemon->carrier)
 		tls_set_keys(daemon->carrier, &reading->ha_keys);

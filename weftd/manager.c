@@ -14,6 +14,7 @@
 #include "weftd/capture.h"
 #include "weftd/control_groups.h"
 #include "weftd/ha.h"
+#include "weftd/health.h"
 #include "weftd/metrics.h"
 
 struct manager {
@@ -29,6 +30,8 @@ struct manager {
 	struct capture capture;
 	const struct settings *settings; /* further settings that status shows; or NULL */
 	uint64_t started_s;		 /* wall clock */
+	char *reload_error;		 /* of the last reload; NULL: it was accepted */
+	bool reload_of_partitions;	 /* that error is about the partition file */
 };
 
 static bool view_is_coming(const void *ctx)
@@ -118,6 +121,7 @@ void manager_free(struct manager *manager)
 	sm_free(manager->sm);
 	sm_commands_free(commands);
 	registry_free(manager->registry);
+	free(manager->reload_error);
 	txn_table_free(manager->txns);
 	free(manager);
 }
@@ -179,6 +183,13 @@ void manager_set_conf(struct manager *manager, const struct conf *conf)
 	}
 }
 
+void manager_reload_refused(struct manager *manager, const char *error, bool of_partitions)
+{
+	free(manager->reload_error);
+	manager->reload_error = error ? mem_strdup(error) : NULL;
+	manager->reload_of_partitions = of_partitions;
+}
+
 struct registry *manager_registry(struct manager *manager)
 {
 	return manager->registry;
@@ -221,8 +232,10 @@ static void add_problems(const struct manager *manager, json_t *status)
 	json_t *anomalies = json_object_get(status, "anomalies");
 	char *problem = sm_partition_problem(manager->sm);
 
-	if (problem)
+	if (problem) {
 		json_array_append_new(problems, json_string(problem));
+		json_object_set_new(partitions, "problem", json_string(problem));
+	}
 	if (reason)
 		json_array_append_new(
 			problems,
@@ -236,6 +249,9 @@ static void add_problems(const struct manager *manager, json_t *status)
 	json_object_set_new(anomalies, "partition_file_bad",
 			    json_integer(json_is_true(json_object_get(partitions, "file_bad"))));
 	json_object_set_new(status, "problems", problems);
+	if (manager->reload_error)
+		json_object_set_new(manager->reload_of_partitions ? partitions : status,
+				    "reload_error", json_string(manager->reload_error));
 	free(problem);
 }
 
@@ -283,24 +299,89 @@ static json_t *manager_status(const struct manager *manager)
 
 /* Commands that need several parts. */
 
+/* A command that answers from the whole status and the health. Both are borrowed. */
+typedef void status_answer(struct manager *manager, struct control_request *request, json_t *status,
+			   json_t *health);
+
+struct status_request {
+	struct manager *manager;
+	struct control_request *request;
+	status_answer *answer;
+};
+
+static void status_gathered(void *arg, json_t *problems)
+{
+	struct status_request *waiting = arg;
+	json_t *status, *health;
+
+	if (problems) {
+		status = manager_status(waiting->manager);
+		json_object_update(json_object_get(status, "perf"), problems);
+		health = health_judge(status);
+		waiting->answer(waiting->manager, waiting->request, status, health);
+		json_decref(health);
+		json_decref(status);
+	} else {
+		control_fail(waiting->request, "the daemon is stopping");
+	}
+	free(waiting);
+}
+
+/* The links and counters are looked through in slices before the answer. */
+static void with_status(struct manager *manager, struct control_request *request,
+			status_answer *answer)
+{
+	struct status_request *waiting = mem_zalloc(sizeof(*waiting));
+
+	*waiting = (struct status_request){manager, request, answer};
+	pm_problems(manager->pm, status_gathered, waiting);
+}
+
+static void answer_status(struct manager *manager, struct control_request *request, json_t *status,
+			  json_t *health)
+{
+	json_t *worst = json_array_get(json_object_get(health, "checks"), 0);
+
+	(void)manager;
+	json_object_set(status, "health", worst);
+	control_reply(request, json_incref(status));
+}
+
+static void answer_health(struct manager *manager, struct control_request *request, json_t *status,
+			  json_t *health)
+{
+	(void)manager;
+	(void)status;
+	control_reply(request, json_incref(health));
+}
+
+static void answer_metrics(struct manager *manager, struct control_request *request, json_t *status,
+			   json_t *health)
+{
+	pm_metrics(manager->pm, request, metrics_text(status, health));
+}
+
 static void command_manager_status(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	control_reply(request, manager_status(ctx));
+	with_status(ctx, request, answer_status);
+}
+
+static void command_health(void *ctx, struct control_request *request, const json_t *args)
+{
+	(void)args;
+	with_status(ctx, request, answer_health);
 }
 
 static void command_metrics(void *ctx, struct control_request *request, const json_t *args)
 {
-	struct manager *manager = ctx;
-	json_t *status = manager_status(manager);
-
 	(void)args;
-	pm_metrics(manager->pm, request, metrics_text(status));
-	json_decref(status);
+	with_status(ctx, request, answer_metrics);
 }
 
 static const struct control_command commands[] = {
 	{"status", command_manager_status, CONTROL_LOOKS},
+	{"health", command_health, CONTROL_LOOKS},
 	{"perf metrics", command_metrics, CONTROL_LOOKS},
 };
 

@@ -43,6 +43,9 @@ bool manager_set_partitions(struct manager *manager, enum partition_source sourc
 			    struct partitions *partitions);
 /* Applies all options that can change at run time; conf is copied. */
 void manager_set_conf(struct manager *manager, const struct conf *conf);
+/* A reload was refused with this error, which is copied and shown by weftctl health until a reload
+ * is accepted (NULL). of_partitions: it is about the partition file. */
+void manager_reload_refused(struct manager *manager, const char *error, bool of_partitions);
 /* The registry of the manager; borrowed until manager_free(). */
 struct registry *manager_registry(struct manager *manager);
 /* The hub of its events; borrowed until manager_free(). */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "weftd/health.h"
 
 struct metric {
 	const char *name, *path; /* names of members, with dots between them */
@@ -207,7 +208,27 @@ static void put_requests(FILE *file, const json_t *requests)
 			(long long)json_integer_value(json_object_get(row, "requests")));
 }
 
-char *metrics_text(const json_t *status)
+/* The level of each check of weftctl health, as a number. */
+static void put_health(FILE *file, const json_t *checks)
+{
+	const json_t *check;
+	size_t i;
+
+	if (!json_array_size(checks))
+		return;
+	put_head(file, "weft_health", "gauge", "0: healthy, 1: degraded, 2: broken.");
+	json_array_foreach (checks, i, check) {
+		const char *level = json_string_value(json_object_get(check, "level"));
+		int number = HEALTH_LEVELS;
+
+		while (--number && strcmp(health_level_names[number], level) != 0)
+			;
+		fprintf(file, "weft_health{check=\"%s\"} %d\n",
+			json_string_value(json_object_get(check, "check")), number);
+	}
+}
+
+char *metrics_text(const json_t *status, const json_t *health)
 {
 	const char *role = json_string_value(json_object_get(status, "role"));
 	bool is_master = role && !strcmp(role, "MASTER");
@@ -226,6 +247,7 @@ char *metrics_text(const json_t *status)
 	if (is_master)
 		put_engine(file, status);
 	put_requests(file, member_at(status, "sa.requests"));
+	put_health(file, json_object_get(health, "checks"));
 	fclose(file);
 	return text;
 }

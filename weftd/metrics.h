@@ -5,7 +5,8 @@
 
 #include "lib/control.h"
 
-/* Converts the output of weftctl status. The caller frees the text. */
-char *metrics_text(const json_t *status);
+/* Converts the output of weftctl status and of weftctl health (NULL: none). The caller frees the
+ * text. */
+char *metrics_text(const json_t *status, const json_t *health);
 
 #endif

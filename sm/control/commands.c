@@ -208,6 +208,7 @@ json_t *sm_status(const struct sm *sm)
 	json_object_set_new(status, "slow_turns",
 			    json_integer((json_int_t)loop_slow_turns(sm->loop)));
 	json_object_set_new(status, "turns", status_turns(sm->loop));
+	health_add_status(sm, status);
 	if (sm->replica)
 		json_object_set_new(status, "ha", replica_summary(sm->replica));
 	return status;
@@ -698,6 +699,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	control_register(control, ha_commands, NUM_HA_COMMANDS, sm);
 	control_register(control, alias_commands, NUM_ALIAS_COMMANDS, sm);
 	control_register(control, complete_commands, NUM_COMPLETE_COMMANDS, sm);
+	control_register(control, health_commands, NUM_HEALTH_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);

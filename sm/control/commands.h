@@ -28,7 +28,8 @@ enum {
 	NUM_KEYS_COMMANDS = 2,
 	NUM_HA_COMMANDS = 4,
 	NUM_ALIAS_COMMANDS = 3,
-	NUM_COMPLETE_COMMANDS = 5
+	NUM_COMPLETE_COMMANDS = 5,
+	NUM_HEALTH_COMMANDS = 1,
 };
 
 extern const struct control_command port_commands[NUM_PORT_COMMANDS];	      /* port.c */
@@ -39,6 +40,10 @@ extern const struct control_command ha_commands[NUM_HA_COMMANDS];	      /* ha.c 
 extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS];	      /* alias.c */
 extern const struct control_command complete_commands[NUM_COMPLETE_COMMANDS]; /* complete.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
+extern const struct control_command health_commands[NUM_HEALTH_COMMANDS]; /* health.c */
+
+/* health.c: adds the members that only weftctl health needs to the status. */
+void health_add_status(const struct sm *sm, json_t *status);
 
 /* Handler of partition check, which streams the changes that a file would cause. */
 void command_partition_check(void *ctx, struct control_request *request, const json_t *args);

@@ -248,6 +248,7 @@ void discover_arrived(struct discover *discover, struct port *from, const struct
 	moved = led_elsewhere(arrival, from) || led_elsewhere(from, arrival);
 	if (moved && route_is_doubtful(from)) {
 		from->discovery.far_end = FAR_END_SILENT;
+		port_notes_add(&discover->fabric->mute, from);
 		discover->report.want_heavy = true;
 		return;
 	}

@@ -175,6 +175,7 @@ static void take_probe(struct discover *discover, struct port *from, bool second
 		where.message_id = MESSAGE_SILENT;
 		/* Another device may be silent here now, so light passes probe it again. */
 		from->discovery.far_end = FAR_END_SILENT;
+		port_notes_add(&discover->fabric->mute, from);
 		discover->report.failed++;
 		discover->anomalies.unresponsive++;
 		discover_log_once(

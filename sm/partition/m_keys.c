@@ -360,6 +360,8 @@ void keys_violation(struct keys *keys, struct port *port, const struct notice_ba
 			    attr_name(CLASS_SUBN_LID, bad->attr_id));
 		return;
 	}
+	keys->violated_us = loop_now_us(keys->loop);
+	keys->violated_guid = by ? port_facts(by)->guid : 0;
 	log_limited(
 		&keys->limit, LOG_WARNING, &subject,
 		"\"%s\" port %u refused %s %s with a wrong M_Key from \"%s\" (GUID 0x%016" PRIx64

@@ -54,6 +54,8 @@ struct keys {
 	unsigned num_offenders;
 	uint64_t violations;	 /* all, */
 	uint64_t own_violations; /* and those by SMPs from this manager's own port */
+	uint64_t violated_us;	 /* of the last by another sender; 0: none */
+	guid_t violated_guid;	 /* its port; 0: unknown */
 	struct log_limit limit;
 };
 

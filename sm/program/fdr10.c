@@ -32,7 +32,7 @@ bool fdr10_differs(const struct program *program, const struct port *port)
 static void note_refusal(struct program *program, struct port *port)
 {
 	port->refuses |= PORT_REFUSES_SET_EXT_INFO;
-	program->refused_values++;
+	program_note_refusal(program, port);
 }
 
 static void was_set(void *owner, void *subject, const struct smp_request *request,

@@ -227,6 +227,9 @@ enum table_answer {
 enum table_answer verify_table_answer(struct node *node, const struct smp_request *request,
 				      const struct smp_answer *answer);
 
+/* program.c: counts a setting that the port refused or changed, and notes the port. */
+void program_note_refusal(struct program *program, const struct port *port);
+
 /* refused.c */
 
 /* Whether the switch currently gets no Sets, only Gets. */

@@ -454,7 +454,8 @@ static void table_was_set(void *owner, void *subject, const struct smp_request *
 		list = port_facts(port)->pkeys;
 		refused = list && (answer->status || memcmp(&want, &held, sizeof(held)) != 0);
 		note_echo(port, block, refused ? block_digest(list, block) : 0);
-		program->refused_values += refused;
+		if (refused)
+			program_note_refusal(program, port);
 		program->policy->news = true;
 	}
 	look_at_cable(program, port);

@@ -251,7 +251,7 @@ static void port_refused(struct program *program, struct port *port, const struc
 {
 	char text[64];
 
-	program->refused_values++;
+	program_note_refusal(program, port);
 	if (port->agent)
 		agent_m_key_refused(port->agent);
 	if (want_is_forced(want) && status == STATUS_INVALID_VALUE) {
@@ -298,7 +298,8 @@ static void port_took(struct program *program, struct port *port, const struct p
 		agent_m_key_taken(port->agent, want->m_key, held);
 	port->program.armed |= want->port_state == PORT_ARMED;
 	port_note_echo(port, want, held);
-	program->refused_values += port->program.echo != NULL;
+	if (port->program.echo)
+		program_note_refusal(program, port);
 	if (want->port_state == PORT_DOWN)
 		link_was_restarted(program, port);
 	else if (want->port_state && held->port_state < want->port_state)
@@ -462,7 +463,8 @@ static void guids_set(void *owner, void *subject, const struct smp_request *requ
 		port->refuses |= PORT_REFUSES_SET_GUIDS;
 	else
 		guids_were_set(program->guids, port, request->attr_mod, &want, &held);
-	program->refused_values += !!(port->refuses & PORT_REFUSES_SET_GUIDS);
+	if (port->refuses & PORT_REFUSES_SET_GUIDS)
+		program_note_refusal(program, port);
 	program_look_at(program, port);
 }
 

@@ -469,6 +469,12 @@ const struct program_report *program_report(const struct program *program)
 	return &program->report;
 }
 
+void program_note_refusal(struct program *program, const struct port *port)
+{
+	program->refused_values++;
+	port_notes_add(&program->fabric->refusing, port);
+}
+
 uint64_t program_refused_values(const struct program *program)
 {
 	return program->refused_values;

@@ -96,7 +96,7 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (answer->status && !status_is_busy(answer->status) &&
 	    changes_default_ports(&want, &node->facts->sw)) {
 		sw->keeps_default_ports = true; /* the other fields are sent again without them */
-		program->refused_values++;
+		program_note_refusal(program, &node->port[0]);
 		window_wake(&node->port[0].agent->target);
 		return;
 	}
@@ -124,15 +124,15 @@ static void switch_was_set(void *owner, void *subject, const struct smp_request 
 	if (held.life_time_value != want.life_time_value) {
 		sw->life_wanted = want.life_time_value;
 		sw->life_held = held.life_time_value;
-		program->refused_values++;
+		program_note_refusal(program, &node->port[0]);
 	}
 	if (default_ports_differ(node)) {
 		sw->keeps_default_ports = true;
-		program->refused_values++;
+		program_note_refusal(program, &node->port[0]);
 	}
 	if (held.multicast_fdb_top != want.multicast_fdb_top && sw->mft) {
 		sw->mft->topless = true;
-		program->refused_values++;
+		program_note_refusal(program, &node->port[0]);
 	}
 	if (held.linear_fdb_top != want.linear_fdb_top) {
 		refused_note(program, node, request->attr_id, STATUS_INVALID_VALUE);

@@ -156,7 +156,7 @@ frozen_keeps_keys() {
 
 frozen_is_told() {
 	ctl_text status >status.txt
-	matches '^Problem +partitions are incomplete \(lost since .*weftctl' <(tr '\n' ' ' <status.txt) ||
+	matches 'Problem +partitions are incomplete \(lost since .*weftctl' <(tr '\n' ' ' <status.txt) ||
 		because "status begins with: $(head -n 1 status.txt)" || return 1
 	matches 'weftctl +partition accept' <(tr '\n' ' ' <status.txt) || because "status does not name the remedy" || return 1
 	matches '^Anomalies +.*1 loss of partitions' status.txt || because "$(grep Anomalies status.txt)" || return 1
@@ -301,7 +301,7 @@ last_good_file_stays() {
 	printf 'red=0x6: nobody;\n' >part.conf
 	with_file && keys_stay || return 1
 	ctl_text status >status.txt
-	matches "^Problem +$PWD/part.conf:1: .*; the last good file, of [0-9-]+ [0-9:]+, is in force" <(tr -s '\n ' ' ' <status.txt) ||
+	matches "Problem +$PWD/part.conf:1: .*; the last good file, of [0-9-]+ [0-9:]+, is in force" <(tr -s '\n ' ' ' <status.txt) ||
 		because "status begins with: $(head -n 3 status.txt)" || return 1
 	matches '1 bad or missing partition file' status.txt || because "$(grep Anomalies status.txt)" || return 1
 	equal "the metric" "$(metric weft_partition_file_bad)" 1 || return 1
@@ -352,7 +352,7 @@ degraded_is_told() {
 	ctl main partition add 0x7 late >/dev/null
 	wait_for 30 is_degraded || because "the store is $(status main '$_->{store}{state}')" || return 1
 	ctl_text status >status.txt
-	matches '^Problem +store .*weft.db degraded: ' <(tr -s '\n ' ' ' <status.txt) || because "$(head -n 1 status.txt)" || return 1
+	matches 'Problem +store .*weft.db degraded: ' <(tr -s '\n ' ' ' <status.txt) || because "$(head -n 1 status.txt)" || return 1
 	matches '^Anomalies +.*1 degraded store' status.txt || because "$(grep Anomalies status.txt)" || return 1
 	equal "the metric" "$(metric weft_store_degraded)" 1 || return 1
 	prlimit --pid "$child" --fsize=unlimited:unlimited

@@ -14,8 +14,13 @@ fi
 # How | the command | its arguments | a line of its output. FIRST and STANDBY are the ports of the managers, HOST the
 # port of another host. The order of the rows matters.
 cat >table.txt <<'END'
+text|status||^Health +(healthy|degraded: standby)
 text|status||^Manager +MASTER, priority 5
 json|status||"role": "MASTER"
+text|health||^healthy +subnet +MASTER; 6 switches
+json|health||"level": "
+text|health accept||^[0-9]+ lost links? forgotten; [0-9]+ links are the state to compare with$
+json|health accept||"forgotten": 0
 text|sweep|light|^light sweep in .* SMPs, 0 of them Set
 json|sweep|heavy|"kind": "heavy"
 text|reroute||routes recomputed

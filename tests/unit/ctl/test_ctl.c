@@ -33,6 +33,9 @@ static const struct {
 	const char *error;
 } calls[] = {
 	{"status", "{\"command\":\"status\"}", ""},
+	{"health", "{\"command\":\"health\"}", ""},
+	{"health accept", "{\"command\":\"health accept\"}", ""},
+	{"health acept", NULL, "unexpected \"acept\": weftctl health"},
 	{"sweep", "{\"command\":\"sweep\"}", ""},
 	{"sweep light", "{\"command\":\"sweep\",\"kind\":\"light\"}", ""},
 	{"sweep heavy", "{\"command\":\"sweep\",\"kind\":\"heavy\"}", ""},
@@ -277,11 +280,58 @@ static char *printed(void (*print)(const json_t *, FILE *), const struct column 
 	return text;
 }
 
+/* The first line of status. */
+static void print_worst_only(const json_t *data, FILE *out)
+{
+	size_t size;
+	char *text;
+	FILE *whole = text_stream(&text, &size);
+
+	print_status(data, whole);
+	fclose(whole);
+	fprintf(out, "%.*s\n", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+/* The exit status of weftctl health. */
+static void test_health_status(void)
+{
+	static const struct {
+		const char *data;
+		int status;
+	} rows[] = {
+		{"{\"level\":\"healthy\"}", 0},
+		{"{\"level\":\"degraded\"}", 4},
+		{"{\"level\":\"broken\"}", 5},
+		{"{}", 5},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		json_t *data = json_loads(rows[i].data, 0, NULL);
+
+		CU_ASSERT_EQUAL(health_exit_status(data), rows[i].status);
+		json_decref(data);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*print)(const json_t *, FILE *);
 	const char *data, *text;
 } answers[] = {
+	{"health", print_health,
+	 "{\"level\":\"degraded\",\"checks\":[{\"check\":\"links\",\"level\":\"degraded\","
+	 "\"text\":\"1 link down\",\"remedy\":\"check it\"},{\"check\":\"subnet\","
+	 "\"level\":\"healthy\",\"text\":\"MASTER\"}]}",
+	 "degraded  links         1 link down\n"
+	 "                        remedy: check it\n"
+	 "healthy   subnet        MASTER\n"},
+	{"accepted", print_health_accepted, "{\"forgotten\":1,\"links\":16}",
+	 "1 lost link forgotten; 16 links are the state to compare with\n"},
+	{"status of a daemon that is degraded", print_worst_only,
+	 "{\"health\":{\"check\":\"links\",\"level\":\"degraded\",\"text\":\"1 link down\","
+	 "\"remedy\":\"check it\"}}",
+	 "Health      degraded: links: 1 link down (check it); see weftctl health\n"},
 	{"status", print_status,
 	 "{\"role\":\"MASTER\",\"priority\":3,\"guid\":\"0x0002c90300000001\",\"lid\":1,"
 	 "\"state\":\"subnet up\",\"ca\":\"mlx5_0\",\"port\":1,"
@@ -988,6 +1038,7 @@ int main(void)
 		{"columns", test_columns},
 		{"names of columns", test_column_names},
 		{"reference", test_reference},
+		{"exit status of health", test_health_status},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -55,7 +55,7 @@ static void test_values(void)
 
 		snprintf(document, sizeof(document), status, roles[r]);
 		json = json_loads(document, 0, NULL);
-		text = metrics_text(json);
+		text = metrics_text(json, NULL);
 		for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 			bool there = strstr(text, lines[i].line) != NULL;
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Links that were lost and did not return, for `weftctl health`. The live model records each loss
+ * in fabric_unlink() and each return in fabric_link(). Names are copied, because nodes may be
+ * dropped before the list is read. A link that came up and was lost within one sweep is not
+ * recorded: discovery finds a duplicate cable in this way. A link whose two ends have other cables
+ * now was moved, and leaves the list at the end of the sweep. Nothing is recorded before the first
+ * lost_links_settle(), because in a bring-up the model changes for other reasons. Loop thread only.
+ */
+#ifndef FABRIC_LOST_LINKS_H
+#define FABRIC_LOST_LINKS_H
+
+#include "fabric/link_news.h"
+#include "lib/map.h"
+
+enum { LOST_LINKS_MAX = 4096 };
+
+struct lost_link {
+	struct link_end end[2]; /* the lower GUID first */
+	uint64_t since_s;	/* wall clock, of the end of the sweep; 0: the sweep still runs */
+};
+
+struct lost_links {
+	struct map lost; /* struct lost_link, by a hash of both ends */
+	struct map came; /* the links that came up in the present sweep, by the same hash */
+	uint64_t more;	 /* losses beyond LOST_LINKS_MAX, which are only counted */
+	bool begun;
+};
+
+struct fabric;
+
+/* Records that the link between a and b was lost, or came up. */
+void lost_links_went(struct lost_links *links, const struct port *a, const struct port *b);
+void lost_links_came(struct lost_links *links, const struct port *a, const struct port *b);
+/* The sweep has ended at this time: starts recording, and drops links that were moved. */
+void lost_links_settle(struct fabric *fabric, uint64_t now_s);
+/* Empties the list: the present links are the state to compare with. Recording goes on. */
+void lost_links_accept(struct lost_links *links);
+/* Stops recording and frees the list. */
+void lost_links_end(struct lost_links *links);
+
+#endif

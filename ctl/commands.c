@@ -169,6 +169,20 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Show a node and its ports.",
 	 .details = "For an adapter the table has the port GUIDs, which `partition member add` "
 		    "takes."},
+	{.words = "why",
+	 .arguments = {{.member = "from", .label = "A"},
+		       {.member = "to", .label = "B", .optional = true}},
+	 .perform = why_perform,
+	 .print = print_why,
+	 .failed = why_failed,
+	 .summary = "Show why A does not reach B, or what is wrong with A.",
+	 .details = "A and B are nodes, NODE/PORT, port GUIDs or LIDs, also of nodes that are no "
+		    "longer in the fabric. The answer has the links, LIDs, routes in both "
+		    "directions, path, common partitions and groups, and the last events of both. "
+		    "It ends with the first obstacle, from the physical layer up, and its remedy, "
+		    "or with `No obstacle found`. The agents of both are queried for the answer. "
+		    "Routes are those that the switches are known to hold. If there is an "
+		    "obstacle, the exit status is 1."},
 	{.words = "port list",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true}},
 	 .list = "ports",

@@ -162,4 +162,11 @@ void print_differences(const json_t *data, FILE *out);
 /* True if there is a difference. */
 bool differences_found(const json_t *data);
 
+/* print_why.c: queries the obstacle, and then the last events of both ends. */
+int why_perform(const char *socket, const json_t *request, json_t **result, char **refusal);
+/* Prints both ends, what lies between them, their last events, and the obstacle. */
+void print_why(const json_t *data, FILE *out);
+/* True if there is an obstacle. */
+bool why_failed(const json_t *data);
+
 #endif

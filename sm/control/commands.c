@@ -687,6 +687,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	list_init(&sm->commands->port_changes);
 	list_init(&sm->commands->judgements);
 	list_init(&sm->commands->dumps);
+	list_init(&sm->commands->whys);
 	partition_check_init(sm);
 	partition_commands_init(sm);
 	ha_commands_init(sm);
@@ -700,6 +701,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	control_register(control, alias_commands, NUM_ALIAS_COMMANDS, sm);
 	control_register(control, complete_commands, NUM_COMPLETE_COMMANDS, sm);
 	control_register(control, health_commands, NUM_HEALTH_COMMANDS, sm);
+	control_register(control, why_commands, NUM_WHY_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);
@@ -715,6 +717,7 @@ void sm_commands_stop(struct sm_commands *commands)
 	if (!commands)
 		return;
 	judge_stop(commands);
+	why_stop(commands);
 	port_changes_stop(commands);
 	partition_check_stop(commands);
 	partition_commands_stop(commands);
@@ -726,6 +729,7 @@ void sm_commands_free(struct sm_commands *commands)
 	if (!commands)
 		return;
 	judge_done(commands);
+	why_done(commands);
 	dumps_done(commands);
 	partition_check_done(commands);
 	ha_commands_done(commands);

@@ -16,6 +16,7 @@ struct sm_commands {
 	struct list port_changes;      /* port.c: not durable yet */
 	struct list judgements;	       /* judge.c: the first judgement is being computed */
 	struct list dumps;	       /* route.c: under way */
+	struct list whys;	       /* why_command.c: agents have not answered yet */
 	struct partition_check *partition_check; /* partition_check.c */
 	struct ha_commands *ha;			 /* ha.c */
 };
@@ -30,6 +31,7 @@ enum {
 	NUM_ALIAS_COMMANDS = 3,
 	NUM_COMPLETE_COMMANDS = 5,
 	NUM_HEALTH_COMMANDS = 1,
+	NUM_WHY_COMMANDS = 1,
 };
 
 extern const struct control_command port_commands[NUM_PORT_COMMANDS];	      /* port.c */
@@ -39,6 +41,7 @@ extern const struct control_command keys_commands[NUM_KEYS_COMMANDS];	      /* k
 extern const struct control_command ha_commands[NUM_HA_COMMANDS];	      /* ha.c */
 extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS];	      /* alias.c */
 extern const struct control_command complete_commands[NUM_COMPLETE_COMMANDS]; /* complete.c */
+extern const struct control_command why_commands[NUM_WHY_COMMANDS];	      /* why_command.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 extern const struct control_command health_commands[NUM_HEALTH_COMMANDS]; /* health.c */
 
@@ -77,6 +80,10 @@ enum { JUDGE_DANGER_SIZE = 240 };
 typedef void engines_judged_fn(void *ctx, const char *danger);
 void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
 		   engines_judged_fn *judged, void *ctx);
+/* Answers the why commands that wait for agents. */
+void why_stop(struct sm_commands *commands);
+/* Frees them. */
+void why_done(struct sm_commands *commands);
 /* Frees the route dump commands that run. */
 void dumps_done(struct sm_commands *commands);
 

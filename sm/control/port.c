@@ -215,8 +215,8 @@ static int64_t port_command_place(struct asking *asking)
 
 	if (named.place < 0) {
 		if (!named.ambiguous && gone_recall(asking->sm->fabric, asking->node, &gone))
-			control_fail(asking->request, "%s",
-				     gone_text(asking->sm->fabric, &gone, text));
+			control_fail(asking->request, "%s; weftctl why %s shows the cause",
+				     gone_text(asking->sm->fabric, &gone, text), asking->node);
 		else
 			control_fail(asking->request, "%s", named.error);
 		asking_free(asking);

@@ -30,6 +30,8 @@ json|node list||"description": "leaf-01"
 text|node show|leaf-01|^leaf-01, switch, GUID 0x[0-9a-f]{16}, LID 1$
 text|node show|host-0005|^HOST +1 +ACTIVE +4x EDR +4096 +[0-9]+ +leaf-03 +1$
 json|node show|leaf-01|"lft_cap": 49152
+text|why|host-0001 host-0005|^No obstacle found$
+json|why|host-0005|"obstacle": null
 text|port list|leaf-01|^0x[0-9a-f]{16} +leaf-01 +3 +ACTIVE +4x EDR +4096 +- +spine-01 +1$
 text|port list|host-0005|^HOST +host-0005 +1 +ACTIVE +4x EDR +4096 +[0-9]+ +leaf-03 +1$
 json|port list||"physical": "LinkUp"

@@ -554,14 +554,19 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "List ports with errors, and links that are slower or narrower than possible.",
 	 .details = "Ports whose counters rose at the last read come first. Totals continue when "
 		    "counters are reset. A + marks a counter that is full: the real number is "
-		    "higher. The list of links does not depend on a read."},
+		    "higher. BER is the symbol bit error rate between the last two reads. The list "
+		    "of links does not depend on a read."},
 	{.words = "perf show",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
 		       ANY_PORT_ARGUMENT()},
 	 .print = print_counters,
 	 .summary = "Read the counters of a port now and show them.",
 	 .details = "The answer has PortCounters and, if the device has them, "
-		    "PortCountersExtended, as `perfquery(8)` shows them."},
+		    "PortCountersExtended, as `perfquery(8)` shows them. It also has the totals of "
+		    "weftd, the symbol bit error rate, the changes since the last read of all "
+		    "ports, and the last 10 reads of this port. weftd keeps these of ports whose "
+		    "error counters rose, and of ports that `perf show` named, for at most 4,096 "
+		    "ports."},
 	{.words = "perf clear",
 	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},

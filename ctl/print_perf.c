@@ -2,6 +2,7 @@
 /* Prints the answers of perf top, errors, show, sweep and clear. */
 #include "ctl/handlers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/text.h"
@@ -39,6 +40,17 @@ static bool names(const json_t *array, const char *name)
 	return false;
 }
 
+/* The symbol BER. */
+static char *ber_text(const json_t *row)
+{
+	const json_t *ber = json_object_get(row, "symbol_ber");
+
+	if (!json_is_number(ber))
+		return mem_strdup("-");
+	return json_number_value(ber) > 0 ? mem_printf("%.1e", json_number_value(ber))
+					  : mem_strdup("0");
+}
+
 /* A row for each counter: RISING marks counters that rose at the last read, + counters that are
  * full.
  */
@@ -52,6 +64,7 @@ static void perf_print_ports(const json_t *ports, FILE *out)
 		COLUMN("RISING", "rising", COLUMN_FLAG),
 		COLUMN("PEER", "peer", COLUMN_NODE),
 		COLUMN("PEER-PORT", "peer.port", COLUMN_NUMBER, .drop = 1),
+		COLUMN_FROM("BER", ber_text, COLUMN_NUMBER),
 		{.name = NULL},
 	};
 	json_t *rows = json_array(), *port, *value;
@@ -64,6 +77,8 @@ static void perf_print_ports(const json_t *ports, FILE *out)
 			bool full = names(json_object_get(port, "full"), name);
 
 			json_object_set_new(row, "counter", json_string(name));
+			if (strcmp(name, "SymbolErrorCounter") != 0)
+				json_object_del(row, "symbol_ber");
 			text_make_printable(json_object_get(row, "counter"));
 			json_object_set_new(row, "total",
 					    json_sprintf("%lld%s",
@@ -115,6 +130,64 @@ static void print_all(const json_t *counters, const char *heading, FILE *out)
 	}
 }
 
+/* "SymbolErrorCounter +3, PortRcvErrors +1". */
+static char *rose_text(const json_t *reading)
+{
+	FILE *out;
+	size_t size;
+	const char *name, *between = "";
+	char *text, clean[64];
+	json_t *value;
+
+	out = text_stream(&text, &size);
+	json_object_foreach (json_object_get(reading, "rose"), name, value) {
+		snprintf(clean, sizeof(clean), "%s", name);
+		text_clean(clean);
+		fprintf(out, "%s%s +%lld", between, clean, (long long)json_integer_value(value));
+		between = ", ";
+	}
+	fputs(*between ? "" : "-", out);
+	fclose(out);
+	return text;
+}
+
+static char *span_text(const json_t *reading)
+{
+	const json_t *span = json_object_get(reading, "span_s");
+
+	return json_is_number(span) ? mem_printf("%.1f", json_number_value(span)) : mem_strdup("-");
+}
+
+static void print_history(const json_t *data, FILE *out)
+{
+	static const struct column columns[] = {
+		COLUMN_FORMAT("TIME", "{time_s:time}", COLUMN_TEXT),
+		COLUMN_FROM("SECONDS", span_text, COLUMN_NUMBER),
+		COLUMN_FORMAT("XMIT", "{xmit_bytes:rB/s}", COLUMN_NUMBER),
+		COLUMN_FORMAT("RCV", "{rcv_bytes:rB/s}", COLUMN_NUMBER),
+		COLUMN_FROM("BER", ber_text, COLUMN_NUMBER),
+		COLUMN_FROM("ROSE", rose_text, COLUMN_TEXT),
+		{.name = NULL},
+	};
+	const json_t *since = json_object_get(data, "since"),
+		     *history = json_object_get(data, "history");
+	char *rose;
+
+	if (json_is_object(since)) {
+		rose = rose_text(since);
+		text_put(out, since,
+			 "In the {span_s:g} s since the last read of all ports: sends "
+			 "{rates.xmit_bytes:rB/s}, receives {rates.rcv_bytes:rB/s}; counters that "
+			 "rose: ");
+		fprintf(out, "%s\n", *rose == '-' ? "none" : rose);
+		free(rose);
+	}
+	if (json_array_size(history)) {
+		fputs("Reads of this port\n", out);
+		columns_print(columns, NULL, history, out);
+	}
+}
+
 void print_counters(const json_t *data, FILE *out)
 {
 	const json_t *rates = json_object_get(data, "rates");
@@ -131,6 +204,13 @@ void print_counters(const json_t *data, FILE *out)
 		text_put(out, rates,
 			 "Sends {xmit_bytes:rB/s}, receives {rcv_bytes:rB/s}, "
 			 "{xmit_pkts:rpackets/s} and {rcv_pkts:rpackets/s}\n");
+	if (json_is_number(json_object_get(rates, "symbol_ber"))) {
+		char *ber = ber_text(rates);
+
+		fprintf(out, "Symbol BER between the last two reads: %s\n", ber);
+		free(ber);
+	}
+	print_history(data, out);
 }
 
 void print_perf_sweep(const json_t *data, FILE *out)

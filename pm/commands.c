@@ -121,6 +121,7 @@ static bool error_row(const struct errors *errors, const struct pm_key *key, str
 	row_begin(part, NULL, '{');
 	pm_port_members(agent, key->num, errors->survey->view, part);
 	pm_error_members(port, part);
+	pm_ber_row(agent, key->num, port, "symbol_ber", part);
 	row_end(part, '}');
 	return true;
 }
@@ -250,12 +251,43 @@ static void show_extended(struct pm_reader *reader, const struct port_counters_e
 	show->extended = *counters;
 }
 
+/* The changes since the last read of all ports: what a sweep would find now. The port's own values
+ * stay, because a read of a sweep may be under way. */
+static void since_row(const struct show *show, uint8_t num, const struct pm_port *port,
+		      struct buffer *out)
+{
+	struct pm_taking taking = {.now_us = loop_now_us(show->pm->loop),
+				   .has_wait = show->agent->capability_mask & PERF_XMIT_WAIT};
+	struct pm_news news = {0}, errors = {0};
+	struct pm_port now;
+
+	if (!port || !port->read_us || (port->wide && !show->has_extended)) {
+		row_string(out, "since", NULL);
+		return;
+	}
+	now = *port;
+	taking.wide = port->wide;
+	taking.wide_errors = port->wide_errors;
+	for (unsigned i = 0; i < TRAFFIC_SHORT; i++)
+		now.rate[i] = -1;
+	now.wait_rate = now.symbol_rate = -1;
+	if (!port->wide_errors)
+		pm_take(&now, &show->few, &taking, &errors);
+	if (port->wide)
+		pm_take_extended(&now, &show->extended, &taking, &news);
+	row_begin(out, "since", '{');
+	row_json(out, "span_s", json_real((double)(taking.now_us - port->read_us) / 1e6));
+	pm_gained_row(port->wide_errors ? &news : &errors, "rose", out);
+	pm_rates_row(show->agent, num, &now, "rates", out);
+	row_end(out, '}');
+}
+
 static void perf_show_row(const struct show *show, uint8_t num, struct buffer *out)
 {
 	const struct pm_key key = {show->agent->guid, show->agent->is_switch, num};
 	const struct pm_agent *agent = show->agent;
 	struct pm_agent *known;
-	const struct pm_port *port = pm_find_port(show->pm, &key, &known);
+	struct pm_port *port = pm_find_port(show->pm, &key, &known);
 
 	row_begin(out, NULL, '{');
 	pm_port_members(agent, num, show->view, out);
@@ -270,6 +302,11 @@ static void perf_show_row(const struct show *show, uint8_t num, struct buffer *o
 	else
 		row_string(out, "extended", NULL);
 	pm_rates_row(agent, num, port, "rates", out);
+	since_row(show, num, port, out);
+	pm_history_row(port ? pm_history_of(&show->pm->histories, &key, port) : NULL,
+		       pm_link_rate(agent, num), "history", out);
+	if (port)
+		pm_history_keep(&show->pm->histories, &key, port);
 	if (port && port->read_us) {
 		row_begin(out, "totals", '{');
 		pm_error_members(port, out);

@@ -9,17 +9,12 @@
 #include "lib/log.h"
 #include "lib/slices.h"
 #include "pm/agent.h"
+#include "pm/history.h"
 #include "pm/pm.h"
 #include "pm/reader.h"
 
 enum pm_top_kind { PM_TOP_DATA, PM_TOP_WAIT, PM_TOP_KINDS };
 enum { PM_TOP_MAX = 20 };
-
-struct pm_key { /* identifies a port, which may disappear while the key is kept */
-	guid_t guid;
-	bool is_switch;
-	uint8_t num;
-};
 
 struct pm_top_row {
 	struct pm_key key;
@@ -62,6 +57,7 @@ struct pm {
 	struct event_reader events;
 	struct pm_options options;
 	struct pm_agents agents;
+	struct pm_histories histories;
 	struct loop_timer timer;
 	uint64_t master_us; /* since when it is MASTER and may read */
 	/* A sweep under way. */

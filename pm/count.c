@@ -91,7 +91,7 @@ static void begin_errors(struct pm_port *port, bool wide)
 	port->read_us = 0;
 	port->wait_gone = 0;
 	memset(port->error_gone, 0, sizeof(port->error_gone));
-	port->wait_rate = -1;
+	port->wait_rate = port->symbol_rate = -1;
 	port->over = port->stuck = 0;
 }
 
@@ -114,6 +114,11 @@ static void take_errors(struct pm_port *port, const struct shown_errors *now, bo
 {
 	if (port->wide_errors != wide || !port->read_us)
 		begin_errors(port, wide);
+	news->span_us = port->read_us ? taking->now_us - port->read_us : 0;
+	/* The read after a reset belongs to the read before it. */
+	if (port->read_us && !taking->was_reset)
+		set_rate(&port->symbol_rate, port->error[ERROR_SYMBOL], now->error[ERROR_SYMBOL],
+			 wide ? UINT64_MAX : pm_largest(ERROR_SYMBOL), news->span_us);
 	if (taking->has_wait)
 		take_wait(port, now->wait, taking, news);
 	for (unsigned bit = 0; bit < PORT_ERRORS; bit++) {
@@ -220,6 +225,13 @@ uint64_t pm_total(const struct pm_port *port, unsigned bit)
 {
 	return bit == SELECT_XMIT_WAIT ? port->wait_gone + port->wait
 				       : port->error_gone[bit] + port->error[bit];
+}
+
+double pm_symbol_ber(const struct pm_port *port, unsigned deci_gbps)
+{
+	if (!port->read_us || port->symbol_rate < 0 || !deci_gbps)
+		return -1;
+	return (double)port->symbol_rate / (deci_gbps * 1e8);
 }
 
 bool pm_is_full(const struct pm_port *port, unsigned bit)

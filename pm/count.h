@@ -2,7 +2,7 @@
 /*
  * The state of a port's counters from one read to the next: their increase, resets in between,
  * traffic rates, counters that are nearly full. Pure arithmetic over a port's answers, which are
- * not trusted; called by pm/sweep.c for each answer. A port takes 296 bytes, so the 70,000 ports of
+ * not trusted; called by pm/sweep.c for each answer. A port takes 304 bytes, so the 70,000 ports of
  * 1,620 switches and 11,664 hosts take 21 MB.
  *
  * Counters of PortCounters are small and stop at their maximum (16.1.3.5). So a counter that is
@@ -26,13 +26,15 @@ struct pm_port {
 	uint64_t traffic[TRAFFIC_SHORT]; /* in 4-byte words and packets, as the port showed it */
 	uint64_t wait, wait_gone;
 	uint64_t error[PORT_ERRORS], error_gone[PORT_ERRORS];
-	float rate[TRAFFIC_SHORT], wait_rate; /* a second; below 0: unknown */
-	uint32_t rose;			      /* bits of the counters that rose at the last read */
-	uint32_t over;			      /* those that rose by their threshold or more */
+	/* A second, between the last two reads; below 0: unknown. */
+	float rate[TRAFFIC_SHORT], wait_rate, symbol_rate;
+	uint32_t rose;	  /* bits of the counters that rose at the last read */
+	uint32_t over;	  /* those that rose by their threshold or more */
 	uint32_t stuck;	  /* those that a reset did not empty: it is not repeated */
 	bool wide;	  /* its traffic is from PortCountersExtended */
 	bool wide_errors; /* its errors and PortXmitWait, too */
 	bool has_errors;  /* a counter other than PortXmitWait was above 0 once */
+	uint16_t history; /* its place in pm/history.h; 0: none */
 	bool is_narrow;	  /* its agent has PortCountersExtended, but refused it for this port */
 };
 
@@ -42,6 +44,7 @@ struct pm_news {
 	uint32_t over;
 	uint32_t reset; /* those to reset, because they are more than half full */
 	uint64_t gained[PORT_COUNTERS_SELECTED];
+	uint64_t span_us; /* since the errors were read before; 0: they were not */
 	/* Bits of counters that are lower than before, although weftd did not reset them. */
 	uint32_t went_back;
 	/* Bits of counters that weftd has reset, and that are not lower than before. */
@@ -60,6 +63,8 @@ struct pm_taking {
 
 /* The bits of traffic. */
 enum { PM_TRAFFIC_BITS = ((1 << TRAFFIC_SHORT) - 1) << PORT_ERRORS };
+/* The bits that are no errors. */
+enum { PM_NO_ERRORS = PM_TRAFFIC_BITS | 1 << SELECT_XMIT_WAIT };
 
 /* The maximum of a counter of PortCounters. */
 uint64_t pm_largest(unsigned bit);
@@ -82,6 +87,9 @@ void pm_take_extended(struct pm_port *port, const struct port_counters_extended 
 
 /* Totals of errors and PortXmitWait, by bit; they include values before resets. */
 uint64_t pm_total(const struct pm_port *port, unsigned bit);
+/* The symbol errors per bit that the link carried between the last two reads; below 0: unknown.
+ * deci_gbps is the rate of the link (mad/attr.h); 0: unknown. */
+double pm_symbol_ber(const struct pm_port *port, unsigned deci_gbps);
 /* Whether a counter is at its maximum, so that its true value is unknown. */
 bool pm_is_full(const struct pm_port *port, unsigned bit);
 

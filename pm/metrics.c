@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "pm/rows.h"
 #include "pm/survey.h"
 
 enum { PORTS_A_PART = 64 };
@@ -25,8 +26,8 @@ struct metrics {
 	struct pm *pm;
 	struct control_request *request;
 	struct pm_survey *survey;
-	char *head;  /* NULL: written */
-	size_t told; /* ports */
+	char *head;	     /* NULL: written */
+	size_t family, told; /* the family under way, and its ports that are written */
 	bool own_told;
 };
 
@@ -117,11 +118,6 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 	text_begin(&text);
 	for (size_t i = 0; i < shown; i++)
 		one(text.file, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
-	if (metrics->survey->view && num_ports(metrics->survey))
-		fputs("# HELP weft_port_errors_total Error counters of ports, by the "
-		      "specification's names; PortXmitWait in ticks.\n"
-		      "# TYPE weft_port_errors_total counter\n",
-		      text.file);
 	text_end(&text, part);
 }
 
@@ -138,41 +134,95 @@ static void put_label(FILE *file, const char *value)
 	}
 }
 
-static void put_port(FILE *file, const struct pm_agent *agent, uint8_t num,
-		     const struct pm_port *port)
+/* A port for a family of series, which writes its lines. */
+struct series {
+	FILE *file;
+	const struct pm_agent *agent;
+	const struct pm_port *port;
+	uint8_t num;
+};
+
+static void put_labels(const struct series *series, const char *name)
 {
+	fprintf(series->file, "%s{guid=\"0x%016" PRIx64 "\",port=\"%u\",node=\"", name,
+		series->agent->facts->info.node_guid, series->num);
+	put_label(series->file, series->agent->facts->description);
+	fputc('"', series->file);
+}
+
+static void put_errors(const struct series *series, const char *name)
+{
+	const struct pm_port *port = series->port;
+
 	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
 		bool shown = port->read_us && always & 1u << bit;
 
 		if ((bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT) ||
 		    (!pm_total(port, bit) && !shown))
 			continue;
-		fprintf(file,
-			"weft_port_errors_total{guid=\"0x%016" PRIx64 "\",port=\"%u\",node=\"",
-			agent->facts->info.node_guid, num);
-		put_label(file, agent->facts->description);
-		fprintf(file, "\",counter=\"%s\"} %" PRIu64 "\n", pm_counter_name(bit),
+		put_labels(series, name);
+		fprintf(series->file, ",counter=\"%s\"} %" PRIu64 "\n", pm_counter_name(bit),
 			pm_total(port, bit));
 	}
 }
 
-/* Writes some ports; false: there are no more. */
+/* Of ports that have counted symbol errors; of the others it is 0. */
+static void put_ber(const struct series *series, const char *name)
+{
+	double ber = pm_symbol_ber(series->port, pm_link_rate(series->agent, series->num));
+
+	if (ber < 0 || !pm_total(series->port, ERROR_SYMBOL))
+		return;
+	put_labels(series, name);
+	fprintf(series->file, "} %.6g\n", ber);
+}
+
+/* Prometheus wants all lines of a name together, so there is a pass over all ports for each. */
+static const struct family {
+	const char *name, *type, *help;
+	void (*put)(const struct series *series, const char *name);
+} families[] = {
+	{"weft_port_errors_total", "counter",
+	 "Error counters of ports, by the specification's names; PortXmitWait in ticks.",
+	 put_errors},
+	{"weft_port_symbol_ber", "gauge",
+	 "Symbol errors per bit that the link carries, between the last two reads; only of ports "
+	 "that have counted symbol errors.",
+	 put_ber},
+};
+
+static void put_head(FILE *file, const struct family *family)
+{
+	fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
+		family->type);
+}
+
+/* Writes some ports of a family; false: there are no more. */
 static bool ports_part(struct metrics *metrics, struct buffer *part)
 {
 	const struct pm_survey *survey = metrics->survey;
 	size_t all = survey->view ? num_ports(survey) : 0;
+	const struct family *family = &families[metrics->family];
 	struct text text;
 
-	if (metrics->told == all)
+	if (!all || metrics->family == ARRAY_SIZE(families))
 		return false;
 	text_begin(&text);
+	if (!metrics->told)
+		put_head(text.file, family);
 	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++) {
 		const struct pm_key *key = port_at(survey, metrics->told++);
+		struct series series = {.file = text.file, .num = key->num};
 		struct pm_agent *agent;
-		const struct pm_port *port = pm_find_port(metrics->pm, key, &agent);
 
-		if (port)
-			put_port(text.file, agent, key->num, port);
+		series.port = pm_find_port(metrics->pm, key, &agent);
+		series.agent = agent;
+		if (series.port)
+			family->put(&series, family->name);
+	}
+	if (metrics->told == all) {
+		metrics->told = 0;
+		metrics->family++;
 	}
 	text_end(&text, part);
 	return true;

@@ -23,6 +23,7 @@ struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const 
 	list_init(&pm->surveys);
 	list_init(&pm->shows);
 	list_init(&pm->clears);
+	pm_histories_init(&pm->histories);
 	pm_sweep_init(pm);
 	event_read(events, &pm->events);
 	return pm;
@@ -35,6 +36,7 @@ void pm_free(struct pm *pm)
 	pm_stop(pm);
 	event_unread(&pm->events);
 	pm_sweep_done(pm);
+	pm_histories_done(&pm->histories);
 	free(pm);
 }
 

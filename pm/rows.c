@@ -84,6 +84,61 @@ static json_t *utilization_json(const struct port_info *info, const struct pm_po
 	return json_real((double)most * WORD_BYTES * 8 / (deci_gbps * 1e8) * 100);
 }
 
+unsigned pm_link_rate(const struct pm_agent *agent, uint8_t num)
+{
+	return rate_deci_gbps(port_rate(&agent->facts->port[num].info));
+}
+
+void pm_ber_row(const struct pm_agent *agent, uint8_t num, const struct pm_port *port,
+		const char *name, struct buffer *out)
+{
+	double ber = pm_symbol_ber(port, pm_link_rate(agent, num));
+
+	row_json(out, name, ber < 0 ? NULL : json_real(ber));
+}
+
+void pm_gained_row(const struct pm_news *news, const char *name, struct buffer *out)
+{
+	row_begin(out, name, '{');
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++)
+		if (news->gained[bit])
+			row_integer(out, pm_counter_name(bit), (int64_t)news->gained[bit]);
+	row_end(out, '}');
+}
+
+/* The symbol BER of a reading. */
+static json_t *reading_ber(const struct pm_reading *reading, unsigned deci_gbps)
+{
+	if (!reading->span_ms || !deci_gbps)
+		return NULL;
+	return json_real(reading->rose[ERROR_SYMBOL] / (reading->span_ms * 1e-3 * deci_gbps * 1e8));
+}
+
+void pm_history_row(const struct pm_history *history, unsigned deci_gbps, const char *name,
+		    struct buffer *out)
+{
+	row_begin(out, name, '[');
+	for (unsigned i = 0; history && i < history->count; i++) {
+		const struct pm_reading *reading = pm_reading_at(history, i);
+		struct pm_news news = {0};
+
+		for (unsigned j = 0; j < PM_HISTORY_COUNTERS; j++)
+			news.gained[pm_history_bit(j)] = reading->rose[j];
+		row_begin(out, NULL, '{');
+		row_integer(out, "time_s", (int64_t)reading->time_s);
+		row_json(out, "span_s",
+			 reading->span_ms ? json_real(reading->span_ms / 1e3) : NULL);
+		put_rate("xmit_bytes", reading->rate[TRAFFIC_XMIT_DATA], WORD_BYTES, out);
+		put_rate("rcv_bytes", reading->rate[TRAFFIC_RCV_DATA], WORD_BYTES, out);
+		put_rate("xmit_pkts", reading->rate[TRAFFIC_XMIT_PKTS], 1, out);
+		put_rate("rcv_pkts", reading->rate[TRAFFIC_RCV_PKTS], 1, out);
+		row_json(out, "symbol_ber", reading_ber(reading, deci_gbps));
+		pm_gained_row(&news, "rose", out);
+		row_end(out, '}');
+	}
+	row_end(out, ']');
+}
+
 void pm_rates_row(const struct pm_agent *agent, uint8_t num, const struct pm_port *port,
 		  const char *name, struct buffer *out)
 {
@@ -102,6 +157,7 @@ void pm_rates_row(const struct pm_agent *agent, uint8_t num, const struct pm_por
 	put_rate("rcv_pkts", port->rate[TRAFFIC_RCV_PKTS], 1, out);
 	put_rate("xmit_wait", port->wait_rate, 1, out);
 	row_json(out, "utilization", utilization_json(info, port));
+	pm_ber_row(agent, num, port, "symbol_ber", out);
 	row_string(out, "width_speed", port_speed_text(info, &facts->ext, speed));
 	row_end(out, '}');
 }

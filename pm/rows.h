@@ -15,6 +15,16 @@ void pm_port_members(const struct pm_agent *agent, uint8_t num, const struct vie
  * read. */
 void pm_rates_row(const struct pm_agent *agent, uint8_t num, const struct pm_port *port,
 		  const char *name, struct buffer *out);
+/* Its symbol BER; null: unknown. */
+void pm_ber_row(const struct pm_agent *agent, uint8_t num, const struct pm_port *port,
+		const char *name, struct buffer *out);
+/* The readings of a port as an array, the oldest first. NULL: none. */
+void pm_history_row(const struct pm_history *history, unsigned deci_gbps, const char *name,
+		    struct buffer *out);
+/* An object with the rise of each counter that rose. */
+void pm_gained_row(const struct pm_news *news, const char *name, struct buffer *out);
+/* The rate of the link of a port, in units of 100 Mb/s; 0: unknown. */
+unsigned pm_link_rate(const struct pm_agent *agent, uint8_t num);
 /* Members: the totals of its counters above 0 by name, the names of those that rose at the last
  * read, and of those at their maximum. */
 void pm_error_members(const struct pm_port *port, struct buffer *out);

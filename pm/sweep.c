@@ -77,6 +77,7 @@ static void traffic_taken(struct pm *pm, const struct pm_agent *agent, uint8_t n
 	if (xmit > 0)
 		pm->now.data_rate[agent->is_switch] += (double)xmit * WORD_BYTES;
 	top_offer(&pm->top_now[PM_TOP_DATA], &key, xmit > rcv ? xmit : rcv);
+	pm_history_add_traffic(&pm->histories, &key, port);
 }
 
 static struct pm_taking taking_of(const struct pm *pm, const struct pm_agent *agent, uint8_t num)
@@ -105,13 +106,16 @@ static void resets_taken(struct pm *pm, const struct pm_agent *agent, uint8_t nu
 }
 
 static void errors_taken(struct pm *pm, const struct pm_agent *agent, uint8_t num,
-			 const struct pm_port *port, const struct pm_news *news)
+			 struct pm_port *port, const struct pm_news *news)
 {
 	const struct pm_key key = {agent->guid, agent->is_switch, num};
 
 	if (news->over)
 		pm_log_errors(pm, agent, num, port, news);
 	top_offer(&pm->top_now[PM_TOP_WAIT], &key, port->wait_rate);
+	if (port->rose & ~PM_NO_ERRORS)
+		pm_history_keep(&pm->histories, &key, port);
+	pm_history_add(&pm->histories, &key, port, news, pm->now.wall_s);
 }
 
 static uint32_t pm_sweep_take_counters(struct pm_reader *reader,

@@ -115,7 +115,7 @@ text|perf sweep||^sweep [0-9]+: 32 ports of 14 agents read in
 json|perf sweep||"ports": 32
 text|perf top||^none$|^NODE +PORT +XMIT
 json|perf top|--by wait|"by": "wait"
-text|perf errors||^spine-01 +2 +LinkDownedCounter +[0-9]+ +[yesno]+ +leaf-02 +3$
+text|perf errors||^spine-01 +2 +LinkDownedCounter +[0-9]+ +[yesno]+ +leaf-02 +3 +-$
 json|perf errors||"LinkDownedCounter": [1-9]
 text|perf show|leaf-01 1|^leaf-01 port 1, LID 1, leads to host-0001 1$
 json|perf show|leaf-01 1|"SymbolErrorCounter": 0

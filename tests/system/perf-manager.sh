@@ -64,7 +64,7 @@ errors_happen() {
 		"$(json 'map { "$_->{peer}{description} $_->{peer}{port}" } grep { $_->{description} eq "leaf-01" } @{$_->{ports}}' <errors.json)" \
 		"spine-01 1" || return 1
 	"$BUILD/weftctl" -s sm.run/control.sock perf errors >out || because "$(cat out)" || return 1
-	matches '^leaf-01 +3 +SymbolErrorCounter +17 +yes +spine-01 +1$' out || because "perf errors: $(cat out)"
+	matches '^leaf-01 +3 +SymbolErrorCounter +17 +yes +spine-01 +1 +[1-9][.][0-9]e-[0-9]+$' out || because "perf errors: $(cat out)"
 }
 
 # Thresholds: 10 symbol errors, 10 receive errors and 1 overrun are reported, 5 dropped SMPs are not.
@@ -98,6 +98,28 @@ as_perfquery() {
 	ctl sm perf show host-0003 1 >shown.json && query few "$(lid_of host-0003)" 1 && agree few counters || return 1
 	"$BUILD/weftctl" -s sm.run/control.sock perf show leaf-01 3 >out || because "$(cat out)" || return 1
 	matches '^ +SymbolErrorCounter +17$' out || because "$(cat out)"
+}
+
+# perf show has the changes since the last sweep, and the last ten reads of a port whose errors rose. A port without errors
+# has a history after perf show named it. The BER of the last read is that of the counter, the time and the 100 Gb/s link.
+history() {
+	local i
+
+	ctl sm perf show leaf-01 3 >shown.json || because "$(cat shown.json)" || return 1
+	equal "readings and rises" "$(json 'map { map { "$_" } %{$_->{rose}} } grep { $_->{rose}{SymbolErrorCounter} } @{$_->{history}}' <shown.json |
+		tr ' ' '\n' | sort | xargs)" "17 40 70000 PortRcvErrors PortXmitWait SymbolErrorCounter" || return 1
+	json 'map { my $h = $_; abs($h->{symbol_ber} * $h->{span_s} * 1e11 / 17 - 1) < 0.01 ? "right" : "wrong: $h->{symbol_ber} in $h->{span_s} s" }
+		grep { $_->{rose}{SymbolErrorCounter} } @{$_->{history}}' <shown.json >ber && equal "the BER" "$(cat ber)" right || return 1
+	sim 'count leaf-01 3 SymbolErrorCounter 4' && ctl sm perf show leaf-01 3 >shown.json || return 1
+	equal "the rise since the last sweep" "$(json '%{$_->{since}{rose}}' <shown.json)" "SymbolErrorCounter 4" || return 1
+	for ((i = 0; i < 12; i++)); do ctl sm perf sweep >out; done
+	ctl sm perf show leaf-01 3 >shown.json || return 1
+	equal "readings, and rises" "$(json 'scalar @{$_->{history}}, scalar grep { %{$_->{rose}} } @{$_->{history}}' <shown.json)" "10 0" || return 1
+	equal "rises since" "$(json '%{$_->{since}{rose}}' <shown.json)" "" || return 1
+	ctl sm perf show leaf-02 1 >shown.json && equal "readings of a port without errors" "$(json 'scalar @{$_->{history}}' <shown.json)" 0 || return 1
+	ctl sm perf sweep >out && ctl sm perf show leaf-02 1 >shown.json || return 1
+	equal "readings of a port that was named" "$(json 'scalar @{$_->{history}}' <shown.json)" 1 || return 1
+	"$BUILD/weftctl" -s sm.run/control.sock perf show leaf-01 3 >out && matches '^Reads of this port$' out || because "$(cat out)"
 }
 
 # total NODE: its LinkDownedCounter in perf errors.
@@ -139,7 +161,7 @@ clears() {
 	query few "$leaf" 3 && all_zero few && query wide "$leaf" 3 -x && all_zero wide || return 1
 	query few "$leaf" 4 && equal "the counter of another port" "$(value few LinkDownedCounter)" 6 || return 1
 	sim 'count leaf-01 3 SymbolErrorCounter 30' && ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
-	equal "the total" "$(json 'map { $_->{counters}{SymbolErrorCounter} } grep { $_->{description} eq "leaf-01" && $_->{port} == 3 } @{$_->{ports}}' <errors.json)" 47 ||
+	equal "the total" "$(json 'map { $_->{counters}{SymbolErrorCounter} } grep { $_->{description} eq "leaf-01" && $_->{port} == 3 } @{$_->{ports}}' <errors.json)" 51 ||
 		return 1
 	# 6 switches with 4 ports, 8 hosts.
 	"$BUILD/weftctl" -s sm.run/control.sock perf clear >out || because "$(cat out)" || return 1
@@ -159,7 +181,7 @@ reset_by_others() {
 		sim "count leaf-01 3 SymbolErrorCounter $i" && ctl sm perf sweep >out && query few "$leaf" 3 -xR || return 1
 	done
 	ctl sm perf sweep >out && ctl sm perf errors >errors.json || return 1
-	equal "the total" "$(json 'map { $_->{counters}{SymbolErrorCounter} } grep { $_->{description} eq "leaf-01" && $_->{port} == 3 } @{$_->{ports}}' <errors.json)" 58 ||
+	equal "the total" "$(json 'map { $_->{counters}{SymbolErrorCounter} } grep { $_->{description} eq "leaf-01" && $_->{port} == 3 } @{$_->{ports}}' <errors.json)" 62 ||
 		return 1
 	[ "$(status sm '$_->{perf}{reset_by_others}')" -ge 3 ] || because "resets by others: $(status sm '$_->{perf}{reset_by_others}')" || return 1
 	equal "lines about it" "$(grep -c 'counters of 1 port are lower than before, such as port 3 of leaf-01' sm.log)" 1 || return 1
@@ -207,8 +229,13 @@ metrics() {
 	prometheus_reads metrics || return 1
 	matches '^weft_sm_role\{role="MASTER"\} 1$' metrics && matches '^weft_switches 6$' metrics &&
 		matches '^weft_sa_received_total ' metrics && matches '^weft_routing_unreached_pairs 0$' metrics || because "a figure is missing" || return 1
-	matches '^weft_port_errors_total\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01",counter="SymbolErrorCounter"\} 58$' metrics ||
-		because "$(grep leaf-01 metrics)"
+	matches '^weft_port_errors_total\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01",counter="SymbolErrorCounter"\} 62$' metrics ||
+		because "$(grep leaf-01 metrics)" || return 1
+	sim 'count leaf-01 3 SymbolErrorCounter 9' && sleep 0.2 && ctl sm perf sweep >out || return 1
+	"$BUILD/weftctl" -s sm.run/control.sock perf metrics >metrics || because "perf metrics fails" || return 1
+	prometheus_reads metrics || return 1
+	matches '^weft_port_symbol_ber\{guid="0x[0-9a-f]{16}",port="3",node="leaf-01"\} [1-9]' metrics || because "$(grep _ber metrics)" || return 1
+	! matches '^weft_port_symbol_ber\{.*"leaf-02"' metrics || because "leaf-02 has no symbol errors"
 }
 
 # series COUNTER: the number of ports that have it.
@@ -306,6 +333,7 @@ check "perf sweep reads all ports" reads_all
 check "errors are found" errors_happen
 check "rising counters are reported" events
 check "perf show equals perfquery" as_perfquery
+check "perf show has a history" history
 check "small counters are reset in time" resets
 check "64-bit errors are not reset" wide_errors
 check "perf clear" clears

@@ -106,6 +106,36 @@ static void test_reset_by_others(void)
 	CU_ASSERT_EQUAL(news.went_back, 0);
 }
 
+/* Symbol errors per bit of the link: 6 errors in 10 s at 100 Gb/s. */
+static void test_symbol_ber(void)
+{
+	const struct pm_taking after = {.was_reset = PORT_COUNTERS_ALL};
+
+	begin();
+	CU_ASSERT(pm_symbol_ber(&port, 1000) < 0);
+	take(10, (struct port_counters){.symbol_errors = 4});
+	CU_ASSERT(pm_symbol_ber(&port, 1000) < 0);
+	take(20, (struct port_counters){.symbol_errors = 10});
+	CU_ASSERT_DOUBLE_EQUAL(pm_symbol_ber(&port, 1000), 6e-12, 1e-17);
+	CU_ASSERT_EQUAL(news.span_us, 10 * S);
+	CU_ASSERT(pm_symbol_ber(&port, 0) < 0);
+	/* The read after a reset by weftd does not count. */
+	take_as(after, 21, (struct port_counters){.symbol_errors = 0});
+	CU_ASSERT_DOUBLE_EQUAL(pm_symbol_ber(&port, 1000), 6e-12, 1e-17);
+	take(30, (struct port_counters){.symbol_errors = 0});
+	CU_ASSERT_EQUAL(pm_symbol_ber(&port, 1000), 0);
+	/* A reset by others, and a full counter. */
+	take(40, (struct port_counters){.symbol_errors = 9});
+	take(50, (struct port_counters){.symbol_errors = 1});
+	CU_ASSERT(pm_symbol_ber(&port, 1000) < 0);
+	take(60, (struct port_counters){.symbol_errors = UINT16_MAX});
+	CU_ASSERT(pm_symbol_ber(&port, 1000) < 0);
+	begin();
+	take_wide_errors(10, 5, 0);
+	take_wide_errors(20, 5 + 2 * (uint64_t)UINT16_MAX, 0);
+	CU_ASSERT_DOUBLE_EQUAL(pm_symbol_ber(&port, 1000), 2.0 * UINT16_MAX / 1e12, 1e-12);
+}
+
 /* A reset by weftd is none by others. A device that keeps its counters is noticed. */
 static void test_reset_by_weftd(void)
 {
@@ -291,7 +321,7 @@ static void test_names(void)
 	CU_ASSERT_EQUAL(pm_largest(ERROR_LINK_DOWNED), 0xFF);
 	CU_ASSERT_EQUAL(pm_largest(ERROR_BUFFER_OVERRUN), 0xF);
 	CU_ASSERT_EQUAL(pm_largest(SELECT_XMIT_WAIT), UINT32_MAX);
-	CU_ASSERT(sizeof(struct pm_port) <= 296); /* as count.h promises */
+	CU_ASSERT(sizeof(struct pm_port) <= 304); /* as count.h promises */
 }
 
 int main(void)
@@ -301,6 +331,7 @@ int main(void)
 		{"rates", test_rates},
 		{"a reset by others", test_reset_by_others},
 		{"a reset by weftd", test_reset_by_weftd},
+		{"symbol bit error rate", test_symbol_ber},
 		{"when to reset", test_half},
 		{"a reset", test_reset},
 		{"full counters", test_full},

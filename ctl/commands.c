@@ -807,6 +807,20 @@ const struct ctl_command ctl_commands[] = {
 		 "no file of OpenSM was found or if the partition file has errors. With `--strict` "
 		 "it is also 1 if a setting is lost.\nThe command needs no daemon, "
 		 "changes no file of OpenSM, and overwrites no file."},
+	{.words = "export opensm",
+	 .arguments = {{.member = "dir", .label = "DIR"}},
+	 .perform = export_opensm,
+	 .print = print_exported,
+	 .summary = "Write files with which OpenSM continues with the same LIDs and partitions.",
+	 .details =
+		 "The directory gets three files. opensm.conf has the options that have an "
+		 "equivalent in OpenSM. partitions.conf has the partition file in force, and the "
+		 "partitions and members that commands added. guid2lid has the LID of each port. "
+		 "The answer "
+		 "lists the options that could not be exported. Keys are not exported.\nOptions "
+		 "that have weft's default are not exported, except for the routing engines. No "
+		 "file is overwritten. To return to OpenSM, stop weftd, copy the files to "
+		 "/etc/opensm and /var/cache/opensm, and start OpenSM."},
 	{.words = "completion",
 	 .section = "Shell completion",
 	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},

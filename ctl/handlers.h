@@ -30,6 +30,11 @@ extern const struct ctl_sink dump_sink;
 /* Prints the files that were written. */
 void print_dump(const json_t *data, FILE *out);
 
+/* export.c: writes files for OpenSM to the requested folder with the user's rights. */
+int export_opensm(const char *socket, const json_t *request, json_t **result, char **refusal);
+/* Prints the options that were exported, and those that were not. */
+void print_exported(const json_t *data, FILE *out);
+
 /* import.c: reads OpenSM's files and writes weft's to a folder of their own, without a daemon. */
 int import_opensm(const char *socket, const json_t *request, json_t **result, char **refusal);
 /* Prints what was lost, what was taken over, and what is not needed. */

@@ -47,8 +47,8 @@ static json_t *schema_in_parts(const char *command)
 /* Whether weftctl sends the words as a command to weftd. */
 static bool is_sent(const struct ctl_command *command)
 {
-	return command->perform != import_opensm && command->perform != completion_perform &&
-	       command->perform != keys_rotate_perform;
+	return command->perform != import_opensm && command->perform != export_opensm &&
+	       command->perform != completion_perform && command->perform != keys_rotate_perform;
 }
 
 /* Whether weftctl alone uses the argument. */

@@ -265,6 +265,97 @@ int opensm_translate(const struct opensm_row *row, const char *theirs, const cha
 	return -EINVAL;
 }
 
+/* The reverse. Each fills value and returns 0, or an error. */
+
+static int from_number(const char *ours, char value[OPENSM_VALUE_SIZE])
+{
+	uint64_t number;
+
+	if (!opensm_number(ours, &number))
+		return -EINVAL;
+	snprintf(value, OPENSM_VALUE_SIZE, "%s", ours);
+	return 0;
+}
+
+/* A text between quotes, in which a backslash precedes quotes and backslashes. */
+static int from_text(const char *ours, char value[OPENSM_VALUE_SIZE])
+{
+	size_t length = strlen(ours), used = 0;
+
+	if (length < 2 || length >= OPENSM_VALUE_SIZE || *ours != '"' || ours[length - 1] != '"')
+		return -EINVAL;
+	for (size_t i = 1; i < length - 1; i++) {
+		i += ours[i] == '\\' && i + 2 < length;
+		value[used++] = ours[i];
+	}
+	value[used] = '\0';
+	return used ? 0 : -ENOENT;
+}
+
+static int from_engines(const char *ours, char value[OPENSM_VALUE_SIZE],
+			char lost[OPENSM_VALUE_SIZE])
+{
+	*value = '\0';
+	while ((ours = strchr(ours, '"'))) {
+		struct piece name = {ours + 1, (int)strcspn(ours + 1, "\"")};
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(engines) &&
+		       (engines[i].loop_free || !piece_is(name, engines[i].ours)))
+			i++;
+		if (i == ARRAY_SIZE(engines))
+			list_append(lost, name, "");
+		else
+			snprintf(value + strlen(value), OPENSM_VALUE_SIZE - strlen(value), "%s%s",
+				 *value ? "," : "", engines[i].theirs);
+		ours = name.text + name.length + 1;
+	}
+	return *value ? 0 : -EINVAL;
+}
+
+/* The word of OpenSM for one of two values of ours. */
+static int from_choice(const char *ours, const char *if_true, const char *if_false,
+		       char value[OPENSM_VALUE_SIZE])
+{
+	bool on = !strcmp(ours, if_true);
+
+	if (!on && (!if_false || strcmp(ours, if_false) != 0))
+		return if_false ? -EINVAL : -ENOENT;
+	snprintf(value, OPENSM_VALUE_SIZE, "%s", on ? "TRUE" : "FALSE");
+	return 0;
+}
+
+int opensm_untranslate(const struct opensm_row *row, const char *ours,
+		       char value[OPENSM_VALUE_SIZE], char lost[OPENSM_VALUE_SIZE])
+{
+	*lost = '\0';
+	switch (row->how) {
+	case OPENSM_NUMBER:
+	case OPENSM_M_KEY:
+		return from_number(ours, value);
+	case OPENSM_FLAG:
+		return from_choice(ours, "true", "false", value);
+	case OPENSM_ENGINES:
+		return from_engines(ours, value, lost);
+	case OPENSM_BABBLE:
+		return from_choice(ours, "\"disable\"", "\"note\"", value);
+	case OPENSM_NO_REREG:
+		return from_choice(ours, "0", NULL, value);
+	case OPENSM_PERFMGR:
+		snprintf(value, OPENSM_VALUE_SIZE, "%s", strcmp(ours, "0") ? "TRUE" : "FALSE");
+		return 0;
+	case OPENSM_TEXT:
+	case OPENSM_PREFIXES:
+		return from_text(ours, value);
+	case OPENSM_NO_ENFORCEMENT: /* part_enforce has it */
+	case OPENSM_PARTITIONS:
+	case OPENSM_LOST:
+	case OPENSM_NOT_NEEDED:
+		break;
+	}
+	return -ENOENT;
+}
+
 static bool lids_of(const uint64_t number[3], unsigned *lmc)
 {
 	uint64_t count = number[2] - number[1] + 1;

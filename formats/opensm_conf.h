@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * OpenSM's configuration (opensm.conf), the settings of its service and its file of LIDs
- * (guid2lid), for `weftctl import opensm`: texts in, calls out. A table has all options of
- * OpenSM 3.3.23, and the option of weft that replaces each. Pure; the caller reads and writes
+ * (guid2lid), for `weftctl import opensm` and `export opensm`: texts in, calls out. A table has all
+ * options of OpenSM 3.3.23, and the option of weft that replaces each. Pure; the caller reads and writes
  * files.
  */
 #ifndef FORMATS_OPENSM_CONF_H
@@ -70,6 +70,12 @@ bool opensm_value_same(const char *one, const char *other);
  * OPENSM_NOT_NEEDED. */
 int opensm_translate(const struct opensm_row *row, const char *theirs, const char *sweep_time,
 		     char value[OPENSM_VALUE_SIZE], char lost[OPENSM_VALUE_SIZE]);
+
+/* The reverse, for an export: ours is a value of the option of weft in libconfig's form. -EINVAL:
+ * OpenSM has no such value; -ENOENT: the row says nothing about this value. On success value is
+ * filled, and lost has engines that OpenSM does not have between commas, or is empty. */
+int opensm_untranslate(const struct opensm_row *row, const char *ours,
+		       char value[OPENSM_VALUE_SIZE], char lost[OPENSM_VALUE_SIZE]);
 
 /* A line of guid2lid: a port's GUID and its range of 2^lmc LIDs. */
 typedef void opensm_lid_fn(void *ctx, guid_t guid, lid_t lid, unsigned lmc);

@@ -203,12 +203,83 @@ static void test_lids(void)
 	}
 }
 
+static void test_reverse(void)
+{
+	static const struct {
+		const char *name, *ours, *theirs, *lost; /* theirs NULL: nothing to write */
+		int error;
+	} rows[] = {
+		{"lmc", "1", "1", "", 0},
+		{"subnet_prefix", "0xfe80000000000001", "0xfe80000000000001", "", 0},
+		{"lmc", "many", NULL, "", -EINVAL},
+		{"allow_both_pkeys", "true", "TRUE", "", 0},
+		{"allow_both_pkeys", "maybe", NULL, "", -EINVAL},
+		{"root_guid_file", "\"/etc/a \\\"b\\\\\"", "/etc/a \"b\\", "", 0},
+		{"root_guid_file", "\"\"", NULL, "", -ENOENT},
+		{"root_guid_file", "bare", NULL, "", -EINVAL},
+		{"routing_engine", "[\"ftree\", \"updn\"]", "ftree,updn", "", 0},
+		{"routing_engine", "[\"auto\", \"updn\"]", "updn", "auto", 0},
+		{"routing_engine", "[\"auto\"]", NULL, "auto", -EINVAL},
+		{"no_partition_enforcement", "\"off\"", NULL, "", -ENOENT},
+		{"part_enforce", "\"in\"", "in", "", 0},
+		{"babbling_port_policy", "\"disable\"", "TRUE", "", 0},
+		{"babbling_port_policy", "\"note\"", "FALSE", "", 0},
+		{"no_clients_rereg", "0", "TRUE", "", 0},
+		{"no_clients_rereg", "500", NULL, "", -ENOENT},
+		{"perfmgr", "30", "TRUE", "", 0},
+		{"perfmgr", "0", "FALSE", "", 0},
+		{"partition_config_file", "\"/x\"", NULL, "", -ENOENT},
+		{"qos", "1", NULL, "", -ENOENT},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char value[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
+
+		CU_ASSERT_EQUAL(opensm_untranslate(opensm_row_find(rows[i].name), rows[i].ours,
+						   value, lost),
+				rows[i].error);
+		if (rows[i].theirs)
+			CU_ASSERT_STRING_EQUAL(value, rows[i].theirs);
+		CU_ASSERT_STRING_EQUAL(lost, rows[i].lost);
+	}
+}
+
+/* What an export writes, an import reads as the same value. */
+static void test_there_and_back(void)
+{
+	static const struct {
+		const char *name, *ours;
+	} rows[] = {
+		{"lmc", "2"},
+		{"allow_both_pkeys", "false"},
+		{"root_guid_file", "\"/etc/a \\\"b\\\\\""},
+		{"routing_engine", "[\"ftree\", \"updn\", \"minhop\"]"},
+		{"babbling_port_policy", "\"disable\""},
+		{"no_clients_rereg", "0"},
+		{"perfmgr", "77"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct opensm_row *row = opensm_row_find(rows[i].name);
+		char theirs[OPENSM_VALUE_SIZE], ours[OPENSM_VALUE_SIZE], lost[OPENSM_VALUE_SIZE];
+
+		CU_ASSERT_EQUAL(opensm_untranslate(row, rows[i].ours, theirs, lost), 0);
+		CU_ASSERT_EQUAL(opensm_translate(row, theirs, "77", ours, lost), 0);
+		CU_ASSERT_STRING_EQUAL(ours, rows[i].ours);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"lines", test_lines},	 {"long lines", test_long},
-		{"values", test_values}, {"rows", test_rows},
-		{"LIDs", test_lids},	 {"settings of the service", test_service},
+		{"lines", test_lines},
+		{"long lines", test_long},
+		{"values", test_values},
+		{"rows", test_rows},
+		{"LIDs", test_lids},
+		{"settings of the service", test_service},
+		{"the reverse", test_reverse},
+		{"there and back", test_there_and_back},
 		CU_TEST_INFO_NULL,
 	};
 

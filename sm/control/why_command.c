@@ -3,8 +3,9 @@
  * The command why: finds the two ends, sends each of their agents a request, because no sweep may
  * have noticed yet that an agent is silent, and answers with the first obstacle (why.h) and what
  * lies between the ends. While the requests are under way the ends may disappear, so they are
- * looked up again before the answer. Loop thread only.
+ * looked up again, by GUID, before the answer. Loop thread only.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,11 @@ struct whying {
 	struct list link; /* in commands->whys */
 	struct sm *sm;
 	struct control_request *request; /* NULL: has been answered */
-	char *name[2];			 /* as requested; name[1] NULL: only one */
-	guid_t silent[2];		 /* port GUIDs without an answer */
-	unsigned probes;		 /* under way */
+	struct why why;			 /* its ports are valid only until this turn ends */
+	guid_t node[2];			 /* of the ends that are not gone */
+	uint8_t port[2];
+	bool silent[2];	 /* its agent has not answered */
+	unsigned probes; /* under way */
 	struct loop_deferred finish;
 };
 
@@ -99,12 +102,55 @@ static bool find_end(struct sm *sm, const char *name, struct why_end *out, char 
 	return out->is_gone;
 }
 
-static bool find_ends(struct sm *sm, char *const name[2], struct why *why, char error[ERROR_SIZE])
+static bool find_ends(struct whying *whying, const json_t *args, char error[ERROR_SIZE])
 {
-	*why = (struct why){.sm = sm};
-	for (; why->ends < 2 && name[why->ends]; why->ends++)
-		if (!find_end(sm, name[why->ends], &why->end[why->ends], error))
+	static const char *const members[] = {"from", "to"};
+	struct why *why = &whying->why;
+	const char *name;
+
+	*why = (struct why){.sm = whying->sm};
+	snprintf(error, ERROR_SIZE, "why needs a node: a name, NODE/PORT, a GUID or a LID");
+	for (; why->ends < 2; why->ends++) {
+		struct why_end *end = &why->end[why->ends];
+
+		name = json_string_value(json_object_get(args, members[why->ends]));
+		if (!name)
+			break;
+		if (!find_end(whying->sm, name, end, error))
 			return false;
+		if (end->is_gone)
+			continue;
+		whying->node[why->ends] = end->port->node->guid;
+		whying->port[why->ends] = end->port->num;
+	}
+	return why->ends > 0;
+}
+
+/* Finds the ends that were there, after some turns. */
+static bool find_again(struct whying *whying, char error[ERROR_SIZE])
+{
+	const struct fabric *fabric = whying->sm->fabric;
+	char guid[GUID_TEXT];
+
+	for (unsigned i = 0; i < whying->why.ends; i++) {
+		struct why_end *end = &whying->why.end[i];
+		struct node *node = fabric_find_node(fabric, whying->node[i]);
+
+		if (end->is_gone)
+			continue;
+		*end = (struct why_end){.no_answer = whying->silent[i]};
+		if (node && whying->port[i] <= node->num_ports) {
+			end->port = &node->port[whying->port[i]];
+			end->end = end_of(node, end->port);
+			continue;
+		}
+		end->is_gone = gone_recall(fabric, guid_text(whying->node[i], guid), &end->gone);
+		if (!end->is_gone) {
+			snprintf(error, ERROR_SIZE, "node %s has just disappeared: try again",
+				 guid);
+			return false;
+		}
+	}
 	return true;
 }
 
@@ -368,8 +414,6 @@ static void whying_free(struct whying *whying)
 {
 	loop_defer_cancel(&whying->finish);
 	list_del(&whying->link);
-	free(whying->name[0]);
-	free(whying->name[1]);
 	free(whying);
 }
 
@@ -377,19 +421,14 @@ static void why_finish(void *arg)
 {
 	struct whying *whying = arg;
 	char error[ERROR_SIZE];
-	struct why why;
 
-	if (whying->request && !whying->sm->view) {
-		control_fail(whying->request, "this manager is MASTER no longer: ask the MASTER");
-	} else if (whying->request && !find_ends(whying->sm, whying->name, &why, error)) {
+	if (!whying->sm->view)
+		control_fail(whying->request,
+			     "this manager is MASTER no longer: use the new MASTER");
+	else if (!find_again(whying, error))
 		control_fail(whying->request, "%s", error);
-	} else if (whying->request) {
-		for (unsigned i = 0; i < why.ends; i++)
-			why.end[i].no_answer =
-				!why.end[i].is_gone && whying->silent[i] &&
-				whying->silent[i] == port_facts(why.end[i].end)->guid;
-		why_answer(&why, whying->request);
-	}
+	else
+		why_answer(&whying->why, whying->request);
 	whying_free(whying);
 }
 
@@ -398,17 +437,17 @@ static void probe_done(void *owner, void *subject, const struct smp_request *req
 		       const struct smp_answer *answer)
 {
 	struct whying *whying = owner;
-	guid_t *silent = subject;
+	bool *silent = subject;
 
 	(void)request;
-	if (!answer->error)
-		*silent = 0;
+	/* Without a way to the agent, or after a cancellation, silence is not known. */
+	*silent = answer->error == -ETIMEDOUT;
 	if (!--whying->probes && whying->request)
 		loop_defer(&whying->finish);
 }
 
 /* A link that is down needs no request: its agent cannot answer. */
-static void probe(struct whying *whying, const struct why_end *end, guid_t *silent)
+static void probe(struct whying *whying, const struct why_end *end, bool *silent)
 {
 	const struct smp_request request = {.method = METHOD_GET,
 					    .attr_id = ATTR_NODE_INFO,
@@ -420,46 +459,30 @@ static void probe(struct whying *whying, const struct why_end *end, guid_t *sile
 	if (end->is_gone || !end->end->agent ||
 	    (end->end->num && port_state_of(end->end) == PORT_DOWN))
 		return;
-	*silent = port_facts(end->end)->guid;
 	whying->probes++;
 	window_submit(&end->end->agent->target, &request);
-}
-
-static char *name_argument(const json_t *args, const char *member)
-{
-	const char *name = json_string_value(json_object_get(args, member));
-
-	return name ? mem_strdup(name) : NULL;
 }
 
 static void command_why(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
-	char *name[2] = {name_argument(args, "from"), name_argument(args, "to")};
 	char error[ERROR_SIZE];
 	struct whying *whying;
-	struct why why;
 
-	if (!name[0])
-		snprintf(error, sizeof(error), "why needs a node, NODE/PORT, a GUID or a LID");
-	if (name[0] && !sm_may_change(sm, request, "find the cause")) {
-		free(name[0]);
-		free(name[1]);
+	if (!sm_may_change(sm, request, "find the cause"))
 		return;
-	}
-	if (!name[0] || !find_ends(sm, name, &why, error)) {
-		control_fail(request, "%s", error);
-		free(name[0]);
-		free(name[1]);
-		return;
-	}
 	whying = mem_zalloc(sizeof(*whying));
-	*whying = (struct whying){.sm = sm, .request = request, .name = {name[0], name[1]}};
+	*whying = (struct whying){.sm = sm, .request = request};
 	list_init(&whying->link);
 	list_push(&sm->commands->whys, &whying->link);
 	loop_deferred_init(&whying->finish, sm->loop, "why", why_finish, whying);
-	for (unsigned i = 0; i < why.ends; i++)
-		probe(whying, &why.end[i], &whying->silent[i]);
+	if (!find_ends(whying, args, error)) {
+		control_fail(request, "%s", error);
+		whying_free(whying);
+		return;
+	}
+	for (unsigned i = 0; i < whying->why.ends; i++)
+		probe(whying, &whying->why.end[i], &whying->silent[i]);
 	if (!whying->probes)
 		loop_defer(&whying->finish);
 }

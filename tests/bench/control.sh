@@ -20,7 +20,7 @@ declare -A goals=(
 	['status']=5 ['node list']=0 ["node show LEAF"]=5 ['port list']=0 ['port list LEAF']=5 ['port show LEAF 1']=5
 	['link list']=0 ['partition list']=5 ['partition show 0x7fff']=0 ['config show']=5 ['multicast list']=5
 	['multicast show ff12:401b:ffff::ffff:ffff']=5 ['alias list']=5 ['service list']=5 ['inform list']=5 ['topology export --format json']=0
-	['route show HOST LEAF']=5 ['route check']=0 ['route quality']=0 ['route plan --engine minhop']=0 ['route dump --format opensm dumped']=0
+	['route show HOST LEAF']=5 ['why HOST LEAF']=5 ['route check']=0 ['route quality']=0 ['route plan --engine minhop']=0 ['route dump --format opensm dumped']=0
 	['events']=0 ['events --since 1000000000']=5 ['perf top']=5 ['perf errors']=0 ['perf show LEAF 1']=5 ['perf metrics']=0
 	['keys status']=5 ['ha status']=5
 )

@@ -136,6 +136,8 @@ static void disabled(struct play *play)
 	at = host(play, play->b)->port[1].peer;
 	ask(play, "{\"command\":\"port disable\",\"node\":\"%s\",\"port\":%u}",
 	    at->node->description, at->num);
+	fake_link(&host(play, play->b)->port[1], false); /* the fake agent does not do that */
+	heavy(play);
 	snprintf(play->expect, sizeof(play->expect), "%s port %u (to host-%04u)",
 		 at->node->description, at->num, play->b);
 }

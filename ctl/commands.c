@@ -391,6 +391,30 @@ const struct ctl_command ctl_commands[] = {
 		    "same way. Ports that are not members count as removed. Members of the "
 		    "partition file are refused. `--force` is necessary if no full member would "
 		    "be left."},
+	{.words = "partition apply",
+	 .arguments = {{.member = "file", .label = "FILE"},
+		       OPTION("owner", "OWNER"),
+		       FLAG("dry-run"),
+		       OPTION("if-state", "STATE"),
+		       FLAG("force")},
+	 .perform = partition_apply,
+	 .print = print_partition_applied,
+	 .summary = "Make the run-time members of an owner match a file.",
+	 .details =
+		 "FILE has the format of `weft-partitions.conf(5)`; - is standard input. Members "
+		 "are GUIDs and ranges of GUIDs. OWNER is `admin` (the default), `site` or "
+		 "`gateway:NAME`. The command makes the partitions of the file that do not exist, "
+		 "and adds, changes and removes members of this owner until they match. Partitions "
+		 "of this owner that the file does not have are removed, except for the default "
+		 "partition and partitions with members of other owners. It changes no members and "
+		 "no partitions of other owners, and shows the entries that differ. All changes "
+		 "are made together or not at all. If the owner has what the file says, the answer "
+		 "is `unchanged`. `--dry-run` shows the differences and changes nothing. The "
+		 "answer ends with a state. `--if-state` refuses the changes if partitions were "
+		 "changed since the answer with this state. `--force` is necessary if more "
+		 "memberships than `partition_confirm_ports` are taken from ports that are "
+		 "present, or if limited members remain without a full member. A member that "
+		 "`partition member` changes belongs to `admin` from then on."},
 	{.words = "partition check",
 	 .arguments = {{.member = "file", .label = "FILE"}},
 	 .perform = partition_check,

@@ -69,6 +69,10 @@ int members_perform(const char *socket, const json_t *request, json_t **result, 
 /* Reads the file with the user's rights and sends it in pieces. Without a daemon it checks the
  * text. */
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal);
+/* Reads the file once with the user's rights, and sends it in pieces. */
+int partition_apply(const char *socket, const json_t *request, json_t **result, char **refusal);
+/* Prints the differences, and whether something was changed. */
+void print_partition_applied(const json_t *data, FILE *out);
 /* Prints the P_Keys that ports would gain and lose. */
 void print_partition_check(const json_t *data, FILE *out);
 

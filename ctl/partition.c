@@ -33,6 +33,7 @@ static void partition_print_ports(const json_t *ports, FILE *out)
 		COLUMN("GUID", "guid", COLUMN_TEXT),
 		COLUMN("MEMBERSHIP", "membership", COLUMN_TEXT),
 		COLUMN("SOURCE", "by", COLUMN_TEXT),
+		COLUMN("OWNER", "owner", COLUMN_TEXT),
 		COLUMN("STATUS", "status", COLUMN_TEXT),
 		COLUMN("PORT", "port", COLUMN_NUMBER),
 		COLUMN("NODE", "description", COLUMN_NAME),
@@ -185,14 +186,19 @@ bool partition_change_failed(const json_t *data)
 
 /* check */
 
-static int send_piece(const char *socket, const char *path, json_t *text, long long token,
-		      bool more, json_t **result, char **refusal)
+/* base: the members of each request but those of the piece. */
+static int send_piece(const char *socket, const json_t *base, const char *path, json_t *text,
+		      long long token, bool more, json_t **result, char **refusal)
 {
-	json_t *request = json_pack("{s:s,s:s,s:o,s:I,s:b}", "command", "partition check", "name",
-				    path, "text", text, "token", (json_int_t)token, "more", more);
+	json_t *piece = json_pack("{s:s,s:o,s:I,s:b}", "name", path, "text", text, "token",
+				  (json_int_t)token, "more", more);
+	json_t *request;
 
-	return request ? file_call(socket, request, result, refusal)
-		       : file_refuse(refusal, path, "the name is not UTF-8");
+	if (!piece)
+		return file_refuse(refusal, path, "the name is not UTF-8");
+	request = json_copy((json_t *)base);
+	json_object_update_new(request, piece);
+	return file_call(socket, request, result, refusal);
 }
 
 /* Bytes that are not text are sent as one character each. */
@@ -212,8 +218,8 @@ static size_t piece_size(const char *text, size_t size)
 	return end ? (size_t)(end - text) + 1 : 0;
 }
 
-static int send_pieces(const char *socket, const char *path, const char *text, size_t size,
-		       json_t **result, char **refusal)
+static int send_pieces(const char *socket, const json_t *base, const char *path, const char *text,
+		       size_t size, json_t **result, char **refusal)
 {
 	long long token = 0;
 	int error = 0;
@@ -224,7 +230,7 @@ static int send_pieces(const char *socket, const char *path, const char *text, s
 
 		if (size && !piece)
 			return file_refuse(refusal, path, "it has a line of more than 128 KiB");
-		error = send_piece(socket, path, piece_text(text, piece), token, piece < size,
+		error = send_piece(socket, base, path, piece_text(text, piece), token, piece < size,
 				   &answer, refusal);
 		token = number_member(answer, "token");
 		text += piece;
@@ -270,11 +276,14 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 	const char *path = text_member(request, "file");
 	size_t size = 0;
 	char *text = file_read(path, &size);
+	json_t *base;
 	int error;
 
 	if (!text)
 		return file_refuse(refusal, path, strerror(errno));
-	error = send_pieces(socket, path, text, size, result, refusal);
+	base = json_pack("{s:s}", "command", "partition check");
+	error = send_pieces(socket, base, path, text, size, result, refusal);
+	json_decref(base);
 	if (error == -ENOENT || error == -ECONNREFUSED)
 		error = check_alone(path, text, size, result, refusal);
 	if (!error)
@@ -302,4 +311,55 @@ void print_partition_check(const json_t *data, FILE *out)
 	text_put_list(out, ports, "  {guid} {description}: gains {gains}; loses {loses}\n", "");
 	if (more > 0)
 		fprintf(out, "  and %lld more\n", more);
+}
+
+/* apply */
+
+int partition_apply(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	const char *path = text_member(request, "file");
+	json_t *base = json_copy((json_t *)request);
+	size_t size = 0;
+	char *text = file_read(path, &size);
+	int error;
+
+	json_object_del(base, "file");
+	error = text ? send_pieces(socket, base, path, text, size, result, refusal)
+		     : file_refuse(refusal, path, strerror(errno));
+	json_decref(base);
+	free(text);
+	return error;
+}
+
+void print_partition_applied(const json_t *data, FILE *out)
+{
+	static const struct column columns[] = {
+		COLUMN("CHANGE", "kind", COLUMN_TEXT),	    COLUMN("P_KEY", "p_key", COLUMN_P_KEY),
+		COLUMN("GUID", "guid", COLUMN_TEXT),	    COLUMN("BEFORE", "before", COLUMN_TEXT),
+		COLUMN("AFTER", "after", COLUMN_TEXT),	    COLUMN("OWNER", "owner", COLUMN_TEXT),
+		COLUMN("NODE", "description", COLUMN_NAME), {.name = NULL},
+	};
+	const json_t *rows = json_object_get(data, "differences");
+	long long all = number_member(data, "num_changed") + number_member(data, "kept");
+
+	if (json_array_size(rows))
+		columns_print(columns, NULL, rows, out);
+	if (all > (long long)json_array_size(rows))
+		fprintf(out, "and %lld more\n", all - (long long)json_array_size(rows));
+	if (!flag_member(data, "changed"))
+		text_put(out, data, "unchanged: {owner} has these {members:d} members\n");
+	else if (flag_member(data, "dry_run"))
+		text_put(
+			out, data,
+			"dry run: {num_changed:d} change{num_changed:#|s} for {owner}; nothing was "
+			"changed\n");
+	else
+		text_put(out, data,
+			 "changed: {num_changed:d} change{num_changed:#|s} for {owner}\n");
+	if (number_member(data, "kept"))
+		text_put(out, data,
+			 "kept: {kept:d} entr{kept:#y|ies} of other owners differ{kept:#s|}\n");
+	if (json_is_string(json_object_get(data, "danger")) && flag_member(data, "dry_run"))
+		text_put(out, data, "needs --force: {danger}\n");
+	text_put(out, data, "state: {state}\n");
 }

@@ -12,7 +12,7 @@
 
 #include "lib/control.h"
 
-enum { TEXT_SPAN_SIZE = 32, CTL_ERROR_SIZE = 256 };
+enum { TEXT_SPAN_SIZE = 32, CTL_ERROR_SIZE = 400 };
 
 /* Members of an object; "-" when there is no such text. The texts live as long as the object. */
 const char *text_member(const json_t *object, const char *name);

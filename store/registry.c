@@ -142,6 +142,12 @@ static const struct field partition_text_rows[] = {
 	BYTES(partition_text_entry, text, "Text", 48, 3840),
 };
 
+static const struct field partition_owner_rows[] = {
+	ROW(partition_owner_entry, p_key, "P_Key", 0, 16),
+	ROW(partition_owner_entry, guid, "GUID", 16, 64),
+	BYTES(partition_owner_entry, owner, "Owner", 80, 256),
+};
+
 static const struct format
 	lid_format = FORMAT(struct lid_entry, "LID", 24, lid_rows),
 	group_format = FORMAT(struct group_entry, "Group", 44, group_rows),
@@ -158,7 +164,9 @@ static const struct format
 	neighbor_format = FORMAT(struct neighbor_entry, "Neighbor", 17, neighbor_rows),
 	disabled_format = FORMAT(struct disabled_entry, "DisabledPort", 9, disabled_rows),
 	partition_text_format =
-		FORMAT(struct partition_text_entry, "PartitionText", 486, partition_text_rows);
+		FORMAT(struct partition_text_entry, "PartitionText", 486, partition_text_rows),
+	partition_owner_format =
+		FORMAT(struct partition_owner_entry, "PartitionOwner", 42, partition_owner_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -177,6 +185,8 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_NEIGHBOR] = {"neighbor", &neighbor_format, 2, 9, {0, 0}},
 	[REGISTRY_DISABLED] = {"disabled port", &disabled_format, 2, 9, {0, 0}},
 	[REGISTRY_PARTITION_TEXT] = {"partition text", &partition_text_format, 1, 4, {0, 0}},
+	[REGISTRY_PARTITION_OWNER] =
+		{"partition owner", &partition_owner_format, 2, 10, {IN(0), 0}},
 };
 
 /* The ring of the key, then the rings of the indexes. */

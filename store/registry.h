@@ -40,6 +40,7 @@ enum registry_kind {
 	REGISTRY_NEIGHBOR = 11,
 	REGISTRY_DISABLED = 12,
 	REGISTRY_PARTITION_TEXT = 13,
+	REGISTRY_PARTITION_OWNER = 14,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -143,6 +144,15 @@ struct partition_member_entry { /* identified by p_key and guid */
 	pkey_t p_key;		/* 15 bits */
 	guid_t guid;		/* of a port, or an alias; the port may be absent */
 	uint8_t membership;	/* enum membership of formats/partitions.h */
+};
+
+enum { PARTITION_OWNER_SIZE = 32 };
+
+/* The owner of such a partition or member, if it is not "admin": sm/partition/owner.h. */
+struct partition_owner_entry { /* identified by p_key and guid */
+	pkey_t p_key;
+	guid_t guid;			     /* of the member; 0: the partition itself */
+	uint8_t owner[PARTITION_OWNER_SIZE]; /* text, ended by 0 */
 };
 
 /* Secret: not in lists, events or the log, and in a saved document only on request. */

@@ -54,6 +54,7 @@ static const struct range {
 	{REGISTRY_NEIGHBOR, "GUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_DISABLED, "NodeGUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_DISABLED, "Port", 1, PORT_MAX, "not 1 to 254"},
+	{REGISTRY_PARTITION_OWNER, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
 	{REGISTRY_PARTITION_TEXT, "Size", 1, PARTITION_TEXT_SIZE, "not 1 to 480"},
 };
 
@@ -115,12 +116,22 @@ static const char *partition_wrong(const void *record, const char **field)
 	return text_wrong(entry->name, sizeof(entry->name));
 }
 
+static const char *partition_owner_wrong(const void *record, const char **field)
+{
+	const struct partition_owner_entry *entry = record;
+	const char *wrong = text_wrong(entry->owner, sizeof(entry->owner));
+
+	*field = "Owner";
+	return wrong || entry->owner[0] ? wrong : "empty";
+}
+
 static const char *(*const more[REGISTRY_KINDS])(const void *record, const char **field) = {
 	[REGISTRY_LID] = lid_wrong,
 	[REGISTRY_GROUP] = group_wrong,
 	[REGISTRY_MEMBER] = member_wrong,
 	[REGISTRY_SETTING] = setting_wrong,
 	[REGISTRY_PARTITION] = partition_wrong,
+	[REGISTRY_PARTITION_OWNER] = partition_owner_wrong,
 };
 
 static size_t format_row_of(const struct format *format, const char *name)

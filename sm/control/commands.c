@@ -690,6 +690,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	list_init(&sm->commands->whys);
 	partition_check_init(sm);
 	partition_commands_init(sm);
+	partition_apply_init(sm);
 	ha_commands_init(sm);
 	control_register(control, fabric_commands, ARRAY_SIZE(fabric_commands), sm);
 	control_register(control, port_commands, NUM_PORT_COMMANDS, sm);
@@ -721,6 +722,7 @@ void sm_commands_stop(struct sm_commands *commands)
 	port_changes_stop(commands);
 	partition_check_stop(commands);
 	partition_commands_stop(commands);
+	partition_apply_stop(commands);
 	ha_commands_stop(commands);
 }
 

@@ -9,6 +9,7 @@
 #include "fabric/named.h"
 #include "lib/guid.h"
 #include "sm/context.h"
+#include "sm/control/upload.h"
 
 /* Requests that wait, of the commands that take time. */
 struct sm_commands {
@@ -18,6 +19,8 @@ struct sm_commands {
 	struct list dumps;	       /* route.c: under way */
 	struct list whys;	       /* why_command.c: agents have not answered yet */
 	struct partition_check *partition_check; /* partition_check.c */
+	struct upload apply_upload;		 /* partition_apply.c */
+	struct list applications;		 /* partition_apply.c: not durable yet */
 	struct ha_commands *ha;			 /* ha.c */
 };
 
@@ -25,7 +28,7 @@ enum {
 	NUM_PORT_COMMANDS = 5,
 	NUM_ROUTE_COMMANDS = 3,
 	NUM_JUDGE_COMMANDS = 3,
-	NUM_PARTITION_COMMANDS = 10,
+	NUM_PARTITION_COMMANDS = 11,
 	NUM_KEYS_COMMANDS = 2,
 	NUM_HA_COMMANDS = 4,
 	NUM_ALIAS_COMMANDS = 3,
@@ -61,6 +64,10 @@ void partition_check_done(struct sm_commands *commands);
 void partition_commands_init(struct sm *sm);
 /* Answers the commands that wait for P_Keys. */
 void partition_commands_stop(struct sm_commands *commands);
+/* Prepares partition apply. */
+void partition_apply_init(struct sm *sm);
+/* Answers the commands that wait until they are durable, and drops the text. */
+void partition_apply_stop(struct sm_commands *commands);
 /* Prepares ha handover, disable, enable and discover; one of them runs at a time. */
 void ha_commands_init(struct sm *sm);
 /* Cancels a handover and answers its request. */

@@ -12,6 +12,7 @@
 #include "fabric/pkeys.h"
 #include "lib/mem.h"
 #include "sm/control/partition.h"
+#include "sm/partition/owner.h"
 
 enum { PORTS_A_PART = 32, LOOKS_A_PART = 256 };
 
@@ -62,6 +63,14 @@ static const char *membership_source(struct sm *sm, guid_t guid, pkey_t p_key)
 	return policy->source == PARTITIONS_FILE ? "file" : "built in";
 }
 
+/* Of the membership: that of a command has the owner of its record. */
+static const char *membership_owner(const struct sm *sm, guid_t guid, pkey_t p_key)
+{
+	if (policy_member(&sm->policy, p_key, guid))
+		return partition_owner(sm->registry, p_key, guid);
+	return sm->policy.source == PARTITIONS_NO_FILE ? "" : "file";
+}
+
 void partition_port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
 {
 	struct port *port = policy_port(&sm->policy, guid);
@@ -74,6 +83,7 @@ void partition_port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer 
 	row_integer(out, "port", port ? port->num : 0);
 	row_string(out, "membership", membership_name(membership));
 	row_string(out, "by", by);
+	row_string(out, "owner", membership ? membership_owner(sm, guid, p_key) : "");
 	row_string(out, "status", partition_status_name(sm, port, p_key));
 	row_end(out, '}');
 }
@@ -335,6 +345,7 @@ const struct control_command partition_commands[NUM_PARTITION_COMMANDS] = {
 	{"partition rename", command_partition_rename, CONTROL_CHANGES},
 	{"partition member add", command_member_add, CONTROL_CHANGES},
 	{"partition member remove", command_member_remove, CONTROL_CHANGES},
+	{"partition apply", command_partition_apply, CONTROL_CHANGES},
 	{"partition check", command_partition_check, CONTROL_ACTS},
 	{"partition accept", command_partition_accept, CONTROL_CHANGES},
 };

@@ -27,6 +27,8 @@ bool partition_options_argument(struct control_request *request, const json_t *a
 /* Copies the member "name" of a request, if there is one, into entry. */
 bool partition_name_argument(const struct sm *sm, struct control_request *request,
 			     const json_t *args, struct partition_entry *entry);
+/* Whether another partition has this name; then *other is its P_Key. */
+bool partition_name_is_taken(const struct sm *sm, const char *name, pkey_t p_key, pkey_t *other);
 /* The options of a new partition. */
 struct partition_entry partition_entry_presets(pkey_t p_key);
 
@@ -88,6 +90,8 @@ void command_partition_set(void *ctx, struct control_request *request, const jso
 void command_partition_rename(void *ctx, struct control_request *request, const json_t *args);
 void command_member_add(void *ctx, struct control_request *request, const json_t *args);
 void command_member_remove(void *ctx, struct control_request *request, const json_t *args);
+/* partition_apply.c */
+void command_partition_apply(void *ctx, struct control_request *request, const json_t *args);
 void command_partition_accept(void *ctx, struct control_request *request, const json_t *args);
 
 #endif

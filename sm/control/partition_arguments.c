@@ -161,6 +161,11 @@ bool partition_argument(const struct sm *sm, struct control_request *request, co
 	return count == 1;
 }
 
+bool partition_name_is_taken(const struct sm *sm, const char *name, pkey_t p_key, pkey_t *other)
+{
+	return *name && find_partition(sm, name, other) && *other != p_key;
+}
+
 bool partition_name_argument(const struct sm *sm, struct control_request *request,
 			     const json_t *args, struct partition_entry *entry)
 {
@@ -173,7 +178,7 @@ bool partition_name_argument(const struct sm *sm, struct control_request *reques
 		control_fail(request, "a name has at most %zu bytes", sizeof(entry->name) - 1);
 		return false;
 	}
-	if (*name && find_partition(sm, name, &other) && other != entry->p_key) {
+	if (partition_name_is_taken(sm, name, entry->p_key, &other)) {
 		control_fail(request, "partition 0x%04x has the name \"%.64s\" already", other,
 			     name);
 		return false;

@@ -15,6 +15,7 @@
 #include "fabric/pkeys.h"
 #include "lib/mem.h"
 #include "sm/control/partition.h"
+#include "sm/partition/owner.h"
 
 enum { PATIENCE_US = 10000000 };
 
@@ -212,6 +213,8 @@ static size_t put_members(struct sm *sm, pkey_t p_key, const struct named_port *
 		if (known && known->membership == member.membership)
 			continue;
 		registry_put(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+		/* The administrator takes over a member by changing it. */
+		partition_owner_put(sm->registry, p_key, member.guid, NULL);
 		changed++;
 	}
 	return changed;
@@ -230,6 +233,7 @@ static size_t drop_members(struct sm *sm, pkey_t p_key, const struct named_port 
 		if (!policy_member(&sm->policy, p_key, member.guid))
 			continue;
 		registry_drop(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+		partition_owner_put(sm->registry, p_key, member.guid, NULL);
 		changed++;
 	}
 	return changed;
@@ -407,8 +411,10 @@ void command_partition_remove(void *ctx, struct control_request *request, const 
 		const struct partition_member_entry member = {.p_key = key.p_key, .guid = guids[i]};
 
 		registry_drop(sm->registry, REGISTRY_PARTITION_MEMBER, &member);
+		partition_owner_put(sm->registry, key.p_key, guids[i], NULL);
 	}
 	registry_drop(sm->registry, REGISTRY_PARTITION, &key);
+	partition_owner_put(sm->registry, key.p_key, 0, NULL);
 	answer_later(sm, request, key.p_key, guids, count, 1 + count);
 }
 

@@ -10,9 +10,9 @@
 
 #include "lib/mem.h"
 #include "sm/control/commands.h"
+#include "sm/control/upload.h"
 
 enum {
-	TEXT_MAX_BYTES = 64 * 1024 * 1024,
 	ROWS_MAX = 100,
 	KEYS_SIZE = 200, /* text of some keys */
 	UNITS = 40,	 /* a port costs so many */
@@ -21,9 +21,7 @@ enum {
 struct partition_check {
 	struct sm *sm;
 	struct control_request *request; /* while ports are compared; else NULL */
-	long long token;
-	char *text; /* so far */
-	size_t length;
+	struct upload upload;
 	struct policy_file *file;
 	struct slices slices;
 	struct registry_cursor cursor;
@@ -33,9 +31,7 @@ struct partition_check {
 
 static void partition_check_forget(struct partition_check *check)
 {
-	free(check->text);
-	check->text = NULL;
-	check->length = 0;
+	upload_forget(&check->upload);
 	policy_file_free(check->file);
 	check->file = NULL;
 }
@@ -123,40 +119,6 @@ static void partition_check_compare(struct partition_check *check, struct contro
 	slices_begin(&check->slices);
 }
 
-static bool partition_check_take_piece(struct partition_check *check,
-				       struct control_request *request, const json_t *args)
-{
-	const json_t *piece = json_object_get(args, "text");
-	long long token = json_integer_value(json_object_get(args, "token"));
-	size_t length = json_string_length(piece);
-
-	if (check->request) {
-		control_fail(request, "another check of a partition file is running: try again");
-		return false;
-	}
-	if (!json_is_string(piece)) {
-		control_fail(request, "%.200s: not UTF-8 text",
-			     json_string_value(json_object_get(args, "name")));
-		return false;
-	}
-	if (!token) {
-		partition_check_forget(check);
-		check->token++;
-	} else if (token != check->token || !check->text) {
-		control_fail(request, "another check of a partition file has begun: try again");
-		return false;
-	}
-	if (check->length + length > TEXT_MAX_BYTES) {
-		control_fail(request, "a partition file has at most %d MiB",
-			     TEXT_MAX_BYTES / 1024 / 1024);
-		return false;
-	}
-	check->text = mem_resize(check->text, check->length + length + 1, 1);
-	memcpy(check->text + check->length, json_string_value(piece), length);
-	check->length += length;
-	return true;
-}
-
 void command_partition_check(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct sm *sm = ctx;
@@ -165,13 +127,14 @@ void command_partition_check(void *ctx, struct control_request *request, const j
 	struct partitions *partitions;
 	char *error;
 
-	if (!partition_check_take_piece(check, request, args))
-		return;
-	if (json_is_true(json_object_get(args, "more"))) {
-		control_reply(request, json_pack("{s:I}", "token", (json_int_t)check->token));
+	if (check->request) {
+		control_fail(request, "another check of a partition file is running: try again");
 		return;
 	}
-	if (partitions_parse_all(name ? name : "file", check->text, check->length,
+	if (!upload_take(&check->upload, request, args, "check of a partition file") ||
+	    upload_continues(&check->upload, request, args))
+		return;
+	if (partitions_parse_all(name ? name : "file", check->upload.text, check->upload.length,
 				 sm->options.allow_both, &partitions, &error)) {
 		control_fail(request, "%s", error);
 		free(error);

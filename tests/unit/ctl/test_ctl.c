@@ -126,12 +126,14 @@ static const struct {
 	{"partition", NULL,
 	 "unknown command \"partition\"; choose from \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition set\", \"partition rename\", "
-	 "\"partition member add\", \"partition member remove\", \"partition check\", \"partition "
+	 "\"partition member add\", \"partition member remove\", \"partition apply\", \"partition "
+	 "check\", \"partition "
 	 "accept\""},
 	{"partition make", NULL,
 	 "unknown command \"partition make\"; choose from \"partition list\", \"partition show\", "
 	 "\"partition add\", \"partition remove\", \"partition set\", \"partition rename\", "
-	 "\"partition member add\", \"partition member remove\", \"partition check\", \"partition "
+	 "\"partition member add\", \"partition member remove\", \"partition apply\", \"partition "
+	 "check\", \"partition "
 	 "accept\""},
 	{"partition create 0x8001 blue",
 	 "{\"command\":\"partition add\",\"name\":\"blue\",\"p_key\":\"0x8001\"}", ""},
@@ -193,7 +195,8 @@ static const struct {
 	{"route check --sl 3", NULL, "unexpected \"--sl\": weftctl route check"},
 	{"route plan", NULL, "--engine is missing: weftctl route plan --engine NAME"},
 	{"route engine", NULL,
-	 "NAME[,NAME...]|default is missing: weftctl route engine NAME[,NAME...]|default"},
+	 "NAME[,NAME...]|default is missing: weftctl route engine NAME[,NAME...]|default "
+	 "[--force]"},
 	{"route dump /tmp/x", NULL, "--format is missing: weftctl route dump --format opensm DIR"},
 	{"route dump --format xml /tmp/x", NULL,
 	 "\"xml\" is not opensm: weftctl route dump --format opensm DIR"},
@@ -492,8 +495,8 @@ static const struct {
 	 "  2 ports have not acknowledged it yet; weftd tries again; see weftctl partition "
 	 "show 0x0005\n"
 	 "  the SA does not use it yet\n"
-	 "GUID MEMBERSHIP SOURCE   STATUS PORT NODE\n"
-	 "0x1  full       run time wanted    1 h1\n"},
+	 "GUID MEMBERSHIP SOURCE   OWNER STATUS PORT NODE\n"
+	 "0x1  full       run time -     wanted    1 h1\n"},
 	{"sweep that found something", print_sweep,
 	 "{\"kind\":\"light\",\"fabric_changed\":true,\"duration_us\":12345,\"smps\":1,\"sets\":0,"
 	 "\"summary\":\"subnet up\"}",

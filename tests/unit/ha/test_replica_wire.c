@@ -336,6 +336,9 @@ static const struct disabled_entry disabled_by_hand = {.node_guid = 0x0002c90300
 static const struct partition_text_entry partition_text_by_hand = {
 	.number = 0x01020304, .size = 3, .text = "a=1"};
 
+static const struct partition_owner_entry partition_owner_by_hand = {
+	.p_key = 0x0005, .guid = 0x0002c90300000001, .owner = "site"};
+
 #define MGID_BY_HAND "ff12 .13 ee "
 #define GID_BY_HAND "fe80000000000000 0002c90300000001 "
 
@@ -372,6 +375,8 @@ static const struct {
 	{REGISTRY_DISABLED, &disabled_by_hand, sizeof(disabled_by_hand), "0002c90300000009 07", ""},
 	{REGISTRY_PARTITION_TEXT, &partition_text_by_hand, sizeof(partition_text_by_hand),
 	 "01020304", "0003 613d31 .477 "},
+	{REGISTRY_PARTITION_OWNER, &partition_owner_by_hand, sizeof(partition_owner_by_hand),
+	 "0005 0002c90300000001", "73697465 .28 "},
 };
 
 /* The complete frame of one change as bytes. */

@@ -67,6 +67,8 @@ static const struct partition_entry partition = {
 	.p_key = 5, .name = "blue", .ipoib = 1, .mtu = 4, .rate = 3, .scope = 2, .q_key = 2843};
 static const struct partition_member_entry partition_member = {
 	.p_key = 5, .guid = 0x0002c90300000001, .membership = 2};
+static const struct partition_owner_entry partition_owner = {
+	.p_key = 5, .guid = 0x0002c90300000001, .owner = "gateway:gw1"};
 static const struct disabled_entry disabled = {.node_guid = 0x0002c90300000001, .port = 7};
 
 #define RECORD(name) &(name), sizeof(name)
@@ -116,6 +118,9 @@ static const struct {
 	{REGISTRY_PARTITION_MEMBER, RECORD(partition_member),
 	 "{\"GUID\":\"0x0002c90300000001\",\"Membership\":2,\"P_Key\":5,"
 	 "\"kind\":\"partition member\"}"},
+	{REGISTRY_PARTITION_OWNER, RECORD(partition_owner),
+	 "{\"GUID\":\"0x0002c90300000001\",\"Owner\":\"gateway:gw1\",\"P_Key\":5,"
+	 "\"kind\":\"partition owner\"}"},
 	{REGISTRY_DISABLED, RECORD(disabled),
 	 "{\"NodeGUID\":\"0x0002c90300000001\",\"Port\":7,\"kind\":\"disabled port\"}"},
 };

@@ -266,13 +266,17 @@ const struct ctl_command ctl_commands[] = {
 
 	{.words = "partition list",
 	 .section = "Partitions and alias GUIDs",
-	 .list = "partitions",
+	 .arguments = {FLAG("members")},
+	 .perform = partition_list,
 	 .columns = partition_columns,
+	 .detail = "ports",
+	 .print = print_partitions,
 	 .summary = "List the partitions of the file and those made at run time.",
 	 .details = "FILE-RULES is the number of rules in the file. RUN-TIME-MEMBERS is the number "
 		    "of members that were added at run time. If a partition is defined in the file "
 		    "and also at run time, its name and the parameters of its groups are those of "
-		    "the file."},
+		    "the file. With `--members`, each partition is shown with its members, as "
+		    "`partition show` shows them."},
 	{.words = "partition show",
 	 .alias = "partition members",
 	 .arguments = {PARTITION_ARGUMENT},

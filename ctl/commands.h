@@ -68,6 +68,8 @@ struct ctl_command {
 	int (*digest)(const json_t *request, json_t **data, char error[CTL_ERROR_SIZE]);
 	/* The answer is a table with these columns, and print is not called. NULL: no table. */
 	const struct column *columns;
+	/* If the first row has this member, print is called instead. NULL: never. */
+	const char *detail;
 	const char *rows; /* the member of the answer with the rows; NULL: the answer itself */
 	void (*print)(const json_t *data, FILE *out);
 	bool (*failed)(const json_t *data);	/* true: the exit status is 1 */

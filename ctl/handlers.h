@@ -53,6 +53,10 @@ void print_imported(const json_t *data, FILE *out);
 
 /* partition.c: the rows of partition list. */
 extern const struct column partition_columns[];
+/* Gets the rows, with --members also the ports of each partition. */
+int partition_list(const char *socket, const json_t *request, json_t **result, char **refusal);
+/* Prints partitions with their ports. */
+void print_partitions(const json_t *data, FILE *out);
 /* Prints one partition with its ports. */
 void print_partition(const json_t *data, FILE *out);
 /* These print the result of a change, and the ports that it affected. */

@@ -463,6 +463,11 @@ static int explain_failure(const char *socket, int result, char *refusal)
 	}
 }
 
+static bool is_detailed(const struct ctl_command *command, const json_t *data)
+{
+	return command->detail && json_object_get(json_array_get(data, 0), command->detail);
+}
+
 /* Returns the status to exit with. */
 static int print_answer(const struct invocation *invocation, json_t **data)
 {
@@ -478,7 +483,7 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	if (invocation->json && !command->each) {
 		json_dumpf(*data, stdout, JSON_FORM | JSON_INDENT(2));
 		putchar('\n');
-	} else if (command->columns) {
+	} else if (command->columns && !is_detailed(command, *data)) {
 		columns_print(command->columns, &invocation->choice,
 			      command->rows ? json_object_get(*data, command->rows) : *data,
 			      stdout);

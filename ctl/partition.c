@@ -12,7 +12,10 @@
 #include "ctl/file.h"
 #include "ctl/text.h"
 #include "formats/partitions.h"
+#include "lib/control.h"
 #include "lib/mem.h"
+
+#define PARTITION_HEAD "{p_key:x4} \"{name}\", by {by}{ipoib:?, ipoib}{indx0:?, indx0}\n"
 
 enum { PIECE_BYTES = 128 * 1024 };
 
@@ -46,8 +49,7 @@ static void partition_print_ports(const json_t *ports, FILE *out)
 
 void print_partition(const json_t *data, FILE *out)
 {
-	text_put(out, json_object_get(data, "partition"),
-		 "{p_key:x4} \"{name}\", by {by}{ipoib:?, ipoib}{indx0:?, indx0}\n");
+	text_put(out, json_object_get(data, "partition"), PARTITION_HEAD);
 	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
@@ -362,4 +364,85 @@ void print_partition_applied(const json_t *data, FILE *out)
 	if (json_is_string(json_object_get(data, "danger")) && flag_member(data, "dry_run"))
 		text_put(out, data, "needs --force: {danger}\n");
 	text_put(out, data, "state: {state}\n");
+}
+
+/* list */
+
+struct part_rows {
+	const char *member;
+	json_t *rows;
+};
+
+static void take_part_rows(void *ctx, json_t *part)
+{
+	struct part_rows *taken = ctx;
+	json_t *rows = json_object_get(part, taken->member);
+
+	if (json_is_array(rows))
+		json_array_extend(taken->rows, rows);
+}
+
+/* *rows gets the rows of all parts, a new reference, also after an error. Takes the reference to
+ * the request. */
+static int call_for_rows(const char *socket, json_t *request, const char *member, json_t **rows,
+			 char **refusal)
+{
+	struct part_rows taken = {member, json_array()};
+	json_t *result = NULL;
+	int error = control_call(socket, request, take_part_rows, &taken, &result, refusal);
+
+	json_decref(result);
+	json_decref(request);
+	*rows = taken.rows;
+	return error;
+}
+
+/* A partition that is removed meanwhile has no members. */
+static int add_ports(const char *socket, json_t *row, char **refusal)
+{
+	char p_key[8];
+	json_t *ports;
+	int error;
+
+	snprintf(p_key, sizeof(p_key), "0x%04x", (unsigned)number_member(row, "p_key") & 0x7fff);
+	error = call_for_rows(socket,
+			      json_pack("{s:s,s:s}", "command", "partition show", "p_key", p_key),
+			      "ports", &ports, refusal);
+	if (error == -EREMOTEIO) {
+		free(*refusal);
+		*refusal = NULL;
+		error = 0;
+	}
+	json_object_set_new(row, "ports", ports);
+	return error;
+}
+
+int partition_list(const char *socket, const json_t *request, json_t **result, char **refusal)
+{
+	json_t *rows, *row;
+	size_t i;
+	int error = call_for_rows(socket, json_pack("{s:s}", "command", "partition list"),
+				  "partitions", &rows, refusal);
+
+	json_array_foreach (rows, i, row) {
+		if (error || !flag_member(request, "members"))
+			break;
+		error = add_ports(socket, row, refusal);
+	}
+	if (error)
+		json_decref(rows);
+	else
+		*result = rows;
+	return error;
+}
+
+void print_partitions(const json_t *data, FILE *out)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach (data, i, row) {
+		text_put(out, row, PARTITION_HEAD);
+		partition_print_ports(json_object_get(row, "ports"), out);
+	}
 }

@@ -68,7 +68,7 @@ static const char *membership_owner(const struct sm *sm, guid_t guid, pkey_t p_k
 {
 	if (policy_member(&sm->policy, p_key, guid))
 		return partition_owner(sm->registry, p_key, guid);
-	return sm->policy.source == PARTITIONS_NO_FILE ? "" : "file";
+	return sm->policy.source == PARTITIONS_NO_FILE ? "-" : "file";
 }
 
 void partition_port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer *out)
@@ -83,7 +83,7 @@ void partition_port_row(struct sm *sm, guid_t guid, pkey_t p_key, struct buffer 
 	row_integer(out, "port", port ? port->num : 0);
 	row_string(out, "membership", membership_name(membership));
 	row_string(out, "by", by);
-	row_string(out, "owner", membership ? membership_owner(sm, guid, p_key) : "");
+	row_string(out, "owner", membership ? membership_owner(sm, guid, p_key) : "-");
 	row_string(out, "status", partition_status_name(sm, port, p_key));
 	row_end(out, '}');
 }

@@ -56,6 +56,14 @@ repeated_file() {
 	equal "changed" "$(ctl sm partition apply red.conf --owner gateway:gw1 | json '$_->{changed} ? 1 : 0')" 0
 }
 
+list_with_members() {
+	says 0 '^0x0005 "red", by run time, ipoib' partition list --members || return 1
+	matches "^${guids[1]} +limited +run time +gateway:gw1" told.txt && matches '^0x7fff "Default"' told.txt ||
+		because "it shows $(head -n 20 told.txt)" || return 1
+	says 0 '^0x0005 +run time .* 6 +red$' partition list || return 1
+	equal "members in JSON" "$(ctl sm partition list --members | json 'map { scalar @{$_->{ports}} } grep { $_->{p_key} == 5 } @$_')" 6
+}
+
 other_owners_stay() {
 	says 0 'changed' partition member add 5 "${guids[2]}" || return 1
 	printf 'red=0x5, ipoib: %s=full, %s=full;\n' "${guids[0]}" "${guids[2]}" >red.conf
@@ -142,6 +150,7 @@ restart_remembers() {
 
 if check "weftsim and weftd start" up; then
 	check "a repeated file changes nothing" repeated_file
+	check "the list of partitions has members" list_with_members
 	check "members of other owners stay" other_owners_stay
 	check "bad owners and files are refused" bad_words
 	check "the second administrator sees what changed" two_administrators

@@ -58,14 +58,16 @@ text|partition set|blue --mtu 4096|^0x0005 "blue" is changed$
 json|partition set|0x0006 --no-ipoib|"changed": false
 text|partition rename|blue azure|^0x0005 "azure" is changed$
 json|partition rename|0x0006 red|"changed": false
-text|partition member add|azure host-0005|^HOST +full +run time +acknowledged +1 +host-0005$
+text|partition member add|azure host-0005|^HOST +full +run time +admin +acknowledged +1 +host-0005$
 json|partition member add|0x0006 HOST --limited|"membership": "limited"
-text|partition show|0x0005|^HOST +full +run time +acknowledged +1 +host-0005$
+text|partition show|0x0005|^HOST +full +run time +admin +acknowledged +1 +host-0005$
 json|partition show|0x0006|"guid": "HOST"
-text|partition member remove|0x0005 HOST|^HOST +none +- +acknowledged +1 +host-0005$
+text|partition member remove|0x0005 HOST|^HOST +none +- +- +acknowledged +1 +host-0005$
 json|partition member remove|0x0006 HOST|"membership": "none"
 text|partition check|good.conf|^  HOST host-0005: gains 0x8007; loses nothing$
 json|partition check|good.conf|"gains": "0x8007"
+text|partition apply|apply.conf --owner site --dry-run|^dry run: 2 changes for site; nothing was changed$
+json|partition apply|apply.conf --owner site --dry-run|"num_changed": 2
 text|partition accept||^no partitions are missing: nothing to accept$
 json|partition accept||"loss": null
 text|partition remove|azure|^0x0005, made at run time, is removed$
@@ -159,6 +161,7 @@ daemons_run() {
 	guids=("$(status first '$_->{guid}')" "$(status standby '$_->{guid}')"
 		"$(ctl first port show host-0005 1 | json '$_->{port_guid}')")
 	echo "Default=0x7fff, ipoib: ALL=full; green=0x0007: ${guids[2]}=full;" >good.conf
+	echo "green=0x0007: ${guids[2]}=full;" >apply.conf
 	echo "${guids[2]} 0x0000000000001234" >guid2mkey
 	mkdir theirs && echo 'sm_priority 7' >theirs/opensm.conf
 }

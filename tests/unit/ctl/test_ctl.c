@@ -954,7 +954,7 @@ static void test_column_names(void)
 		const struct column *columns = command->columns;
 
 		lists += columns != NULL;
-		CU_ASSERT(!columns != !command->print || command->each);
+		CU_ASSERT(!columns != !command->print || command->each || command->detail);
 		for (size_t i = 0; columns && columns[i].name; i++) {
 			CU_ASSERT(i + 1 < COLUMNS_MAX);
 			CU_ASSERT_EQUAL(strspn(columns[i].name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0_-"),

@@ -17,6 +17,7 @@
 
 static const char *const sweep_kinds[] = {"light", "heavy", NULL};
 static const char *const top_kinds[] = {"data", "wait", NULL};
+static const char *const metric_names[] = {"weft", "treydock", "guilbaults", NULL};
 static const char *const export_formats[] = {"net", "json", "dot", "slurm", NULL};
 static const char *const secret_records[] = {"keys", NULL};
 static const char *const shells[] = {"bash", "zsh", NULL};
@@ -605,13 +606,17 @@ const struct ctl_command ctl_commands[] = {
 		    "totals continue. The answer has the number of ports. weftd resets no counters "
 		    "by itself unless `perf_reset` is set. The command is logged with the user."},
 	{.words = "perf metrics",
+	 .arguments = {OPTION("names", "weft|treydock|guilbaults", .choices = metric_names)},
 	 .text = true,
 	 .print = print_text,
 	 .summary = "Print figures of the manager, the SA and the ports as Prometheus text.",
 	 .details = "Each port has SymbolErrorCounter, LinkErrorRecoveryCounter, "
 		    "LinkDownedCounter and PortRcvErrors from the first read on. Other error "
 		    "counters are printed if they are not 0. The text does not change with "
-		    "`--json`. `weft-metrics.timer` writes the text to a file for node_exporter."},
+		    "`--json`.\nWith `--names` the figures of ports have the names and labels of "
+		    "another exporter: `treydock` (infiniband_exporter) or `guilbaults` "
+		    "(infiniband-exporter). Then only these figures are printed. "
+		    "`weft-metrics.timer` writes the text to a file for node_exporter."},
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,
 	 .summary = "Read the counters of all ports now and wait for the end.",

@@ -175,6 +175,8 @@ unsigned mtu_bytes(uint8_t encoded);
 /* The rate of a link in the encoding of PathRecord:Rate, from its active width and speeds. 0 when
  * they are unknown. */
 uint8_t port_rate(const struct port_info *info);
+/* The lanes of the active width; 0: unknown. */
+unsigned port_lanes(const struct port_info *info);
 /* Gb/s times 10 of an encoded PathRecord:Rate; 0 if unknown. The encodings do not ascend with the
  * rates. */
 unsigned rate_deci_gbps(uint8_t rate);

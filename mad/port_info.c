@@ -52,7 +52,7 @@ static const uint16_t rates[] = {
 	[20] = 500,  [21] = 4000, [22] = 6000, [23] = 8000, [24] = 12000, [25] = 16000,
 };
 
-static unsigned lanes_of(const struct port_info *info)
+unsigned port_lanes(const struct port_info *info)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
 		if (widths[i].encoded == info->link_width_active)
@@ -87,7 +87,7 @@ unsigned mtu_bytes(uint8_t encoded)
 uint8_t port_rate(const struct port_info *info)
 {
 	const struct speed *speed = speed_of(info);
-	unsigned link = speed ? lanes_of(info) * speed->deci_gbps : 0;
+	unsigned link = speed ? port_lanes(info) * speed->deci_gbps : 0;
 	uint8_t best = 0;
 
 	for (uint8_t rate = 0; rate < ARRAY_SIZE(rates); rate++) {
@@ -105,7 +105,7 @@ unsigned rate_deci_gbps(uint8_t rate)
 char *port_speed_text(const struct port_info *info, const struct ext_port_info *ext, char text[24])
 {
 	const struct speed *speed = speed_of(info);
-	unsigned lanes = lanes_of(info);
+	unsigned lanes = port_lanes(info);
 	bool fdr10 = speed && speed->deci_gbps == QDR_DECI_GBPS && ext &&
 		     ext->link_speed_active & MLNX_FDR10;
 
@@ -125,7 +125,7 @@ static bool both_have(const struct port_info *a, const struct port_info *b, size
 bool port_below(const struct port_info *a, const struct port_info *b, char could[24])
 {
 	const struct speed *speed = speed_of(a), *best = NULL;
-	unsigned lanes = lanes_of(a), most = 0;
+	unsigned lanes = port_lanes(a), most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
 		if (both_have(a, b, offsetof(struct port_info, link_width_supported),

@@ -192,6 +192,7 @@ void pm_take(struct pm_port *port, const struct port_counters *counters,
 	take_errors(port, &errors, false, taking, news);
 	if (!taking->wide)
 		take_traffic(port, traffic, false, taking, news);
+	port->qp1_dropped = counters->qp1_dropped;
 	/* The read after a reset belongs to the read before it. */
 	if (!taking->was_reset)
 		counters_judge(port, taking, news);
@@ -212,8 +213,13 @@ void pm_take_extended(struct pm_port *port, const struct port_counters_extended 
 
 	*news = (struct pm_news){0};
 	take_traffic(port, traffic, true, taking, news);
+	port->kinds[TRAFFIC_XMIT_UNICAST - TRAFFIC_SHORT] = counters->unicast_xmit_pkts;
+	port->kinds[TRAFFIC_RCV_UNICAST - TRAFFIC_SHORT] = counters->unicast_rcv_pkts;
+	port->kinds[TRAFFIC_XMIT_MULTICAST - TRAFFIC_SHORT] = counters->multicast_xmit_pkts;
+	port->kinds[TRAFFIC_RCV_MULTICAST - TRAFFIC_SHORT] = counters->multicast_rcv_pkts;
 	if (!taking->wide_errors)
 		return;
+	port->qp1_dropped = counters->qp1_dropped;
 	memcpy(errors.error, counters->error, sizeof(errors.error));
 	take_errors(port, &errors, true, taking, news);
 	if (!taking->was_reset)

@@ -2,8 +2,8 @@
 /*
  * The state of a port's counters from one read to the next: their increase, resets in between,
  * traffic rates, counters that are nearly full. Pure arithmetic over a port's answers, which are
- * not trusted; called by pm/sweep.c for each answer. A port takes 304 bytes, so the 70,000 ports of
- * 1,620 switches and 11,664 hosts take 21 MB.
+ * not trusted; called by pm/sweep.c for each answer. A port takes 344 bytes, so the 70,000 ports of
+ * 1,620 switches and 11,664 hosts take 24 MB.
  *
  * Counters of PortCounters are small and stop at their maximum (16.1.3.5). So a counter that is
  * smaller than before was reset: by weftd, another tool, or a device that restarted. Its last value
@@ -24,6 +24,9 @@ struct pm_port {
 	/* Times of the last reads of errors and traffic; 0: never. */
 	uint64_t read_us, traffic_us;
 	uint64_t traffic[TRAFFIC_SHORT]; /* in 4-byte words and packets, as the port showed it */
+	/* As the port showed them: packets by kind, from TRAFFIC_SHORT on, only if "wide" is true;
+	 * and QP1Dropped. For metrics. */
+	uint64_t kinds[PORT_TRAFFICS - TRAFFIC_SHORT], qp1_dropped;
 	uint64_t wait, wait_gone;
 	uint64_t error[PORT_ERRORS], error_gone[PORT_ERRORS];
 	/* A second, between the last two reads; below 0: unknown. */

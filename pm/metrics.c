@@ -2,8 +2,7 @@
 /*
  * perf metrics: figures in Prometheus' text format, in pieces. The caller's figures of other
  * modules come first; then those of the performance manager; then the error counters of ports.
- * Counters of links are there for each port from the first read, because increase()
- * needs a value from before an error. Other counters are there if they are not 0.
+ * With the names of another exporter, only figures of ports are written. pm/names.h has the names.
  * Loop thread only.
  */
 #include <inttypes.h>
@@ -13,19 +12,16 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "pm/rows.h"
+#include "pm/names.h"
 #include "pm/survey.h"
 
 enum { PORTS_A_PART = 64 };
-
-/* Counters of links, which each port has. */
-static const uint32_t always =
-	1u << ERROR_SYMBOL | 1u << ERROR_LINK_RECOVERY | 1u << ERROR_LINK_DOWNED | 1u << ERROR_RCV;
 
 struct metrics {
 	struct pm *pm;
 	struct control_request *request;
 	struct pm_survey *survey;
+	const struct naming *naming;
 	char *head;	     /* NULL: written */
 	size_t family, told; /* the family under way, and its ports that are written */
 	bool own_told;
@@ -121,75 +117,15 @@ static void own_part(struct metrics *metrics, struct buffer *part)
 	text_end(&text, part);
 }
 
-/* Escapes characters that would end a label's value. */
-static void put_label(FILE *file, const char *value)
+static const struct naming *const namings[] = {&naming_weft, &naming_treydock, &naming_guilbaults};
+
+static const struct naming *naming_of(const char *word)
 {
-	for (; *value; value++) {
-		if (*value == '\n')
-			fputs("\\n", file);
-		else if (*value == '"' || *value == '\\')
-			fprintf(file, "\\%c", *value);
-		else
-			fputc(*value, file);
-	}
+	for (size_t i = 0; word && i < ARRAY_SIZE(namings); i++)
+		if (!strcmp(namings[i]->word, word))
+			return namings[i];
+	return word ? NULL : namings[0];
 }
-
-/* A port for a family of series, which writes its lines. */
-struct series {
-	FILE *file;
-	const struct pm_agent *agent;
-	const struct pm_port *port;
-	uint8_t num;
-};
-
-static void put_labels(const struct series *series, const char *name)
-{
-	fprintf(series->file, "%s{guid=\"0x%016" PRIx64 "\",port=\"%u\",node=\"", name,
-		series->agent->facts->info.node_guid, series->num);
-	put_label(series->file, series->agent->facts->description);
-	fputc('"', series->file);
-}
-
-static void put_errors(const struct series *series, const char *name)
-{
-	const struct pm_port *port = series->port;
-
-	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++) {
-		bool shown = port->read_us && always & 1u << bit;
-
-		if ((bit >= PORT_ERRORS && bit < SELECT_XMIT_WAIT) ||
-		    (!pm_total(port, bit) && !shown))
-			continue;
-		put_labels(series, name);
-		fprintf(series->file, ",counter=\"%s\"} %" PRIu64 "\n", pm_counter_name(bit),
-			pm_total(port, bit));
-	}
-}
-
-/* Of ports that have counted symbol errors; of the others it is 0. */
-static void put_ber(const struct series *series, const char *name)
-{
-	double ber = pm_symbol_ber(series->port, pm_link_rate(series->agent, series->num));
-
-	if (ber < 0 || !pm_total(series->port, ERROR_SYMBOL))
-		return;
-	put_labels(series, name);
-	fprintf(series->file, "} %.6g\n", ber);
-}
-
-/* Prometheus wants all lines of a name together, so there is a pass over all ports for each. */
-static const struct family {
-	const char *name, *type, *help;
-	void (*put)(const struct series *series, const char *name);
-} families[] = {
-	{"weft_port_errors_total", "counter",
-	 "Error counters of ports, by the specification's names; PortXmitWait in ticks.",
-	 put_errors},
-	{"weft_port_symbol_ber", "gauge",
-	 "Symbol errors per bit that the link carries, between the last two reads; only of ports "
-	 "that have counted symbol errors.",
-	 put_ber},
-};
 
 static void put_head(FILE *file, const struct family *family)
 {
@@ -202,23 +138,25 @@ static bool ports_part(struct metrics *metrics, struct buffer *part)
 {
 	const struct pm_survey *survey = metrics->survey;
 	size_t all = survey->view ? num_ports(survey) : 0;
-	const struct family *family = &families[metrics->family];
+	const struct family *family = &metrics->naming->families[metrics->family];
 	struct text text;
 
-	if (!all || metrics->family == ARRAY_SIZE(families))
+	if (!all || metrics->family == metrics->naming->count)
 		return false;
 	text_begin(&text);
 	if (!metrics->told)
 		put_head(text.file, family);
 	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++) {
 		const struct pm_key *key = port_at(survey, metrics->told++);
-		struct series series = {.file = text.file, .num = key->num};
+		struct series series = {
+			.file = text.file, .family = family, .view = survey->view, .num = key->num};
 		struct pm_agent *agent;
 
 		series.port = pm_find_port(metrics->pm, key, &agent);
 		series.agent = agent;
-		if (series.port)
-			family->put(&series, family->name);
+		if (series.port && (family->kinds == PORTS_ALL ||
+				    (family->kinds == PORTS_SWITCH) == agent->is_switch))
+			family->put(&series);
 	}
 	if (metrics->told == all) {
 		metrics->told = 0;
@@ -268,10 +206,25 @@ static void metrics_gathered(void *arg, struct pm_survey *survey)
 	free(metrics);
 }
 
-void pm_metrics(struct pm *pm, struct control_request *request, char *head)
+void pm_metrics(struct pm *pm, struct control_request *request, const char *names, char *head)
 {
-	struct metrics *metrics = mem_zalloc(sizeof(*metrics));
+	const struct naming *naming = naming_of(names);
+	struct metrics *metrics;
 
+	if (!naming) {
+		control_fail(request, "\"%.40s\" is no list of names: weft, treydock or guilbaults",
+			     names);
+		free(head);
+		return;
+	}
+	metrics = mem_zalloc(sizeof(*metrics));
+	metrics->naming = naming;
+	/* The figures of the manager have no other names. */
+	if (!naming->has_own) {
+		free(head);
+		head = NULL;
+		metrics->own_told = true;
+	}
 	metrics->pm = pm;
 	metrics->request = request;
 	metrics->head = head;

@@ -47,8 +47,8 @@ json_t *pm_status(const struct pm *pm);
  * NULL if pm stops. */
 void pm_problems(struct pm *pm, void (*done)(void *arg, json_t *problems), void *arg);
 
-/* perf metrics: head is the text of other modules' figures (taken over); ports with errors follow,
- * as many as fit. */
-void pm_metrics(struct pm *pm, struct control_request *request, char *head);
+/* perf metrics: head is the text of other modules' figures (taken over); figures of ports follow.
+ * names is the word for a list of names (pm/names.h); NULL: those of weft. */
+void pm_metrics(struct pm *pm, struct control_request *request, const char *names, char *head);
 
 #endif

@@ -299,14 +299,16 @@ static json_t *manager_status(const struct manager *manager)
 
 /* Commands that need several parts. */
 
+struct status_request;
+
 /* A command that answers from the whole status and the health. Both are borrowed. */
-typedef void status_answer(struct manager *manager, struct control_request *request, json_t *status,
-			   json_t *health);
+typedef void status_answer(const struct status_request *waiting, json_t *status, json_t *health);
 
 struct status_request {
 	struct manager *manager;
 	struct control_request *request;
 	status_answer *answer;
+	char *names; /* argument of perf metrics; or NULL */
 };
 
 static void status_gathered(void *arg, json_t *problems)
@@ -318,65 +320,62 @@ static void status_gathered(void *arg, json_t *problems)
 		status = manager_status(waiting->manager);
 		json_object_update(json_object_get(status, "perf"), problems);
 		health = health_judge(status);
-		waiting->answer(waiting->manager, waiting->request, status, health);
+		waiting->answer(waiting, status, health);
 		json_decref(health);
 		json_decref(status);
 	} else {
 		control_fail(waiting->request, "the daemon is stopping");
 	}
+	free(waiting->names);
 	free(waiting);
 }
 
 /* The links and counters are looked through in slices before the answer. */
 static void with_status(struct manager *manager, struct control_request *request,
-			status_answer *answer)
+			status_answer *answer, const char *names)
 {
 	struct status_request *waiting = mem_zalloc(sizeof(*waiting));
 
-	*waiting = (struct status_request){manager, request, answer};
+	*waiting = (struct status_request){manager, request, answer,
+					   names ? mem_strdup(names) : NULL};
 	pm_problems(manager->pm, status_gathered, waiting);
 }
 
-static void answer_status(struct manager *manager, struct control_request *request, json_t *status,
-			  json_t *health)
+static void answer_status(const struct status_request *waiting, json_t *status, json_t *health)
 {
 	json_t *worst = json_array_get(json_object_get(health, "checks"), 0);
 
-	(void)manager;
 	json_object_set(status, "health", worst);
-	control_reply(request, json_incref(status));
+	control_reply(waiting->request, json_incref(status));
 }
 
-static void answer_health(struct manager *manager, struct control_request *request, json_t *status,
-			  json_t *health)
+static void answer_health(const struct status_request *waiting, json_t *status, json_t *health)
 {
-	(void)manager;
 	(void)status;
-	control_reply(request, json_incref(health));
+	control_reply(waiting->request, json_incref(health));
 }
 
-static void answer_metrics(struct manager *manager, struct control_request *request, json_t *status,
-			   json_t *health)
+static void answer_metrics(const struct status_request *waiting, json_t *status, json_t *health)
 {
-	pm_metrics(manager->pm, request, metrics_text(status, health));
+	pm_metrics(waiting->manager->pm, waiting->request, waiting->names,
+		   metrics_text(status, health));
 }
 
 static void command_manager_status(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	with_status(ctx, request, answer_status);
+	with_status(ctx, request, answer_status, NULL);
 }
 
 static void command_health(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;
-	with_status(ctx, request, answer_health);
+	with_status(ctx, request, answer_health, NULL);
 }
 
 static void command_metrics(void *ctx, struct control_request *request, const json_t *args)
 {
-	(void)args;
-	with_status(ctx, request, answer_metrics);
+	with_status(ctx, request, answer_metrics, json_string_value(json_object_get(args, "names")));
 }
 
 static const struct control_command commands[] = {

@@ -238,6 +238,52 @@ metrics() {
 	! matches '^weft_port_symbol_ber\{.*"leaf-02"' metrics || because "leaf-02 has no symbol errors"
 }
 
+# The names that two exporters have, from their own lists.
+treydock="transmit_data_bytes_total receive_data_bytes_total transmit_packets_total receive_packets_total
+	unicast_transmit_packets_total unicast_receive_packets_total multicast_transmit_packets_total
+	multicast_receive_packets_total symbol_error_total link_error_recovery_total link_downed_total receive_errors_total
+	receive_remote_physical_errors_total receive_switch_relay_errors_total transmit_discards_total
+	transmit_constraint_errors_total receive_constraint_errors_total local_link_integrity_errors_total
+	excessive_buffer_overrun_errors_total vl15_dropped_total transmit_wait_total qp1_dropped_total
+	rate_bytes_per_second raw_rate_bytes_per_second"
+guilbaults="linkdownedcounter symbolerrorcounter portxmitdiscards portrcverrors portxmitdata portrcvdata portxmitpkts
+	portrcvpkts portxmitwait portunicastxmitpkts portunicastrcvpkts portmulticastxmitpkts portmulticastrcvpkts
+	portrcvremotephysicalerrors linkerrorrecoverycounter locallinkintegrityerrors vl15dropped"
+
+# named NAMES
+named() {
+	"$BUILD/weftctl" -s sm.run/control.sock perf metrics --names "$1" >metrics || because "perf metrics --names $1 fails" || return 1
+	prometheus_reads metrics && ! matches '^weft_' metrics || because "${reason:-there are figures of weft}"
+}
+
+# Each name is there for each port of its kind, with the right labels, and its values are those of perfquery.
+names_of_exporters() {
+	local name guid words
+
+	named treydock || return 1
+	for name in $treydock; do
+		equal "switch ports with $name" "$(grep -cE "^infiniband_switch_port_$name\\{guid=\"0x[0-9a-f]{16}\",port=\"[0-9]+\"\\} " metrics)" 24 || return 1
+		equal "adapters with $name" "$(grep -cE "^infiniband_hca_port_$name\\{guid=\"0x[0-9a-f]{16}\",port=\"1\"\\} " metrics)" 8 || return 1
+	done
+	guid=$(sed -n 's/^infiniband_switch_info{guid="\(0x[0-9a-f]*\)",lid="'"$leaf"'",switch="leaf-01"} 1$/\1/p' metrics)
+	[ -n "$guid" ] || because "leaf-01 has no infiniband_switch_info" || return 1
+	equal "switches and adapters" "$(grep -cE '^infiniband_(switch|hca)_info' metrics)" 14 || return 1
+	matches "^infiniband_switch_uplink_info\\{guid=\"$guid\",port=\"3\",switch=\"leaf-01\",uplink=\"spine-01\",uplink_guid=\"0x[0-9a-f]{16}\",uplink_lid=\"[0-9]+\",uplink_port=\"1\",uplink_type=\"SW\"\\} 1$" metrics ||
+		because "$(grep uplink_info metrics | head -n 3)" || return 1
+	query wide "$leaf" 3 -x || return 1
+	words=$(sed -n "s/^infiniband_switch_port_transmit_data_bytes_total{guid=\"$guid\",port=\"3\"} //p" metrics)
+	[ "$words" -gt 0 ] && [ $((words / 4)) -le "$(value wide PortXmitData)" ] || because "$words bytes are sent" || return 1
+	matches "^infiniband_switch_port_symbol_error_total\\{guid=\"$guid\",port=\"3\"\\} 71$" metrics || because "$(grep symbol_error metrics | head -n 5)" || return 1
+	named guilbaults || return 1
+	for name in $guilbaults; do
+		equal "ports with $name" "$(grep -c "^infiniband_${name}_total{" metrics)" 32 || return 1
+	done
+	for name in speed width; do equal "ports with $name" "$(grep -c "^infiniband_$name{" metrics)" 32 || return 1; done
+	matches "^infiniband_symbolerrorcounter_total\\{component=\"switch\",local_guid=\"$guid\",local_name=\"leaf-01\",local_port=\"3\",remote_guid=\"0x[0-9a-f]{16}\",remote_name=\"spine-01\",remote_port=\"1\"\\} 71$" metrics ||
+		because "$(grep '^infiniband_symbol' metrics | head -n 3)" || return 1
+	refuses 'weft.*treydock.*guilbaults' metrics --names other
+}
+
 # series COUNTER: the number of ports that have it.
 series() {
 	grep -cE "^weft_port_errors_total\\{[^}]*,counter=\"$1\"\\} " metrics
@@ -341,6 +387,7 @@ check "perfquery -R is noticed" reset_by_others
 check "a silent agent" silent_agent
 check "perf top" top
 check "perf metrics" metrics
+check "perf metrics with names of exporters" names_of_exporters
 check "words that mean nothing" bad_words
 check "a standby" standby
 check "perf_interval by reload" at_an_interval

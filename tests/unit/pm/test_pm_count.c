@@ -321,7 +321,7 @@ static void test_names(void)
 	CU_ASSERT_EQUAL(pm_largest(ERROR_LINK_DOWNED), 0xFF);
 	CU_ASSERT_EQUAL(pm_largest(ERROR_BUFFER_OVERRUN), 0xF);
 	CU_ASSERT_EQUAL(pm_largest(SELECT_XMIT_WAIT), UINT32_MAX);
-	CU_ASSERT(sizeof(struct pm_port) <= 304); /* as count.h promises */
+	CU_ASSERT(sizeof(struct pm_port) <= 344); /* as count.h promises */
 }
 
 int main(void)

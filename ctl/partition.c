@@ -249,28 +249,19 @@ static int check_alone(const char *path, const char *text, size_t size, json_t *
 		       char **refusal)
 {
 	struct partitions *partitions;
+	char *rest, *line;
+	json_t *notes;
 
 	if (partitions_parse_all(path, text, size, true, &partitions, refusal))
 		return -EREMOTEIO;
-	*result = json_pack("{s:i,s:n,s:n,s:[],s:s?}", "partitions", (int)partitions->count,
-			    "changed", "ports_in_all", "ports", "notes", partitions->notes);
+	notes = json_array();
+	rest = partitions->notes;
+	while ((line = strsep(&rest, "\n")))
+		json_array_append_new(notes, json_string(line));
+	*result = json_pack("{s:i,s:n,s:n,s:[],s:o}", "partitions", (int)partitions->count,
+			    "changed", "ports_in_all", "ports", "notes", notes);
 	partitions_free(partitions);
 	return 0;
-}
-
-/* Makes a list of the lines. */
-static void split_notes(json_t *result)
-{
-	const char *text = json_string_value(json_object_get(result, "notes"));
-	char *lines = mem_strdup(text ? text : ""), *rest = lines, *line;
-	json_t *notes = json_array();
-
-	while ((line = strsep(&rest, "\n"))) {
-		if (*line)
-			json_array_append_new(notes, json_string(line));
-	}
-	json_object_set_new(result, "notes", notes);
-	free(lines);
 }
 
 int partition_check(const char *socket, const json_t *request, json_t **result, char **refusal)
@@ -288,8 +279,6 @@ int partition_check(const char *socket, const json_t *request, json_t **result, 
 	json_decref(base);
 	if (error == -ENOENT || error == -ECONNREFUSED)
 		error = check_alone(path, text, size, result, refusal);
-	if (!error)
-		split_notes(*result);
 	free(text);
 	return error;
 }

@@ -357,6 +357,16 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 	return sm->replica ? 0 : -EADDRNOTAVAIL;
 }
 
+const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port)
+{
+	const struct port *found = policy_port(&sm->policy, port_guid);
+
+	if (!found)
+		return NULL;
+	*port = found->num;
+	return found->node->facts;
+}
+
 void sm_set_peers(struct sm *sm, const char *peers)
 {
 	replica_set_peers(sm->replica, peers);

@@ -31,7 +31,9 @@ struct events {
 	struct event_numbers numbers;
 	struct event_reader raised;
 	struct registry_reader registered;
-	struct list readings; /* streams under way */
+	struct list readings;	/* streams under way */
+	event_port_fn *port_of; /* NULL: no node of a port is known */
+	void *port_ctx;
 };
 
 struct reading { /* the stream of one client */
@@ -332,16 +334,21 @@ static void registered(void *ctx, const struct registry_change *change)
 {
 	struct events *events = ctx;
 	char text[TEXT_SIZE] = "";
-	guid_t guid;
+	struct event_note note = {.kind = told[change->kind].kind, .level = LOG_INFO, .text = text};
+	const struct node_facts *facts;
 
 	if (!told[change->kind].say || registry_is_together(events->registry))
 		return;
-	guid = told[change->kind].say(change->before, change->after, text);
+	note.port_guid = told[change->kind].say(change->before, change->after, text);
+	facts = events->port_of && note.port_guid
+			? events->port_of(events->port_ctx, note.port_guid, &note.port)
+			: NULL;
+	if (facts) {
+		note.node = facts->description;
+		note.node_guid = facts->info.node_guid;
+	}
 	if (text[0])
-		events_note(events, (struct event_note){.kind = told[change->kind].kind,
-							.level = LOG_INFO,
-							.text = text,
-							.port_guid = guid});
+		events_note(events, note);
 }
 
 static void events_registry_replaced(void *ctx)
@@ -675,6 +682,12 @@ struct events *events_new(struct loop *loop, struct event_hub *hub, struct regis
 	registry_read(registry, &events->registered);
 	log_watch(logged, events);
 	return events;
+}
+
+void events_name_ports(struct events *events, event_port_fn *port_of, void *ctx)
+{
+	events->port_of = port_of;
+	events->port_ctx = ctx;
 }
 
 void events_free(struct events *events)

@@ -23,6 +23,11 @@ struct events;
  * begin with 1. */
 struct events *events_new(struct loop *loop, struct event_hub *hub, struct registry *registry,
 			  const char *dir, struct work_pool *pool);
+/* Returns the node that has a port, and the number of the port; NULL: the port is not present. The
+ * result is used before the function is called again. */
+typedef const struct node_facts *event_port_fn(void *ctx, guid_t port_guid, unsigned *port);
+/* Events of registrations then have the node and the port, by which they can be selected. */
+void events_name_ports(struct events *events, event_port_fn *port_of, void *ctx);
 /* Call it after the control socket, whose clients may follow events, and after the pool. NULL is
  * harmless. */
 void events_free(struct events *events);

@@ -690,6 +690,13 @@ static int daemon_open_carrier(struct daemon *daemon)
 	return result;
 }
 
+static const struct node_facts *port_node(void *ctx, guid_t port_guid, unsigned *port)
+{
+	const struct daemon *daemon = ctx;
+
+	return sm_port_node(manager_sm(daemon->manager), port_guid, port);
+}
+
 static int start_manager(struct daemon *daemon)
 {
 	char why[STREAM_WHY_SIZE];
@@ -700,6 +707,7 @@ static int start_manager(struct daemon *daemon)
 	daemon->events = events_new(daemon->loop, manager_events(daemon->manager),
 				    manager_registry(daemon->manager), store_dir(daemon->store),
 				    store_worker(daemon->store));
+	events_name_ports(daemon->events, port_node, daemon);
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	manager_set_node_names(daemon->manager, daemon->names);
 	daemon->names = NULL;

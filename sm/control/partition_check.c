@@ -96,6 +96,20 @@ static unsigned compare_port(void *arg, size_t *at)
 static slice_fn *const stages[] = {compare_port, NULL};
 static const struct slice_plan plan = {"partition file check", stages, NULL};
 
+/* A list of the lines; NULL: an empty list. */
+static json_t *lines_json(const char *text)
+{
+	json_t *lines = json_array();
+
+	while (text && *text) {
+		size_t length = strcspn(text, "\n");
+
+		json_array_append_new(lines, json_stringn(text, length));
+		text += length + (text[length] == '\n');
+	}
+	return lines;
+}
+
 static void compared(void *arg)
 {
 	struct partition_check *check = arg;
@@ -103,9 +117,9 @@ static void compared(void *arg)
 
 	registry_walk_end(&check->cursor);
 	control_reply(check->request,
-		      json_pack("{s:i,s:i,s:i,s:o,s:s?}", "partitions", (int)file->count, "changed",
+		      json_pack("{s:i,s:i,s:i,s:o,s:o}", "partitions", (int)file->count, "changed",
 				(int)check->changed, "ports_in_all", (int)check->ports, "ports",
-				check->rows, "notes", file->notes));
+				check->rows, "notes", lines_json(file->notes)));
 	check->request = NULL;
 	partition_check_forget(check);
 }

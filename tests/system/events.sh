@@ -57,7 +57,7 @@ cable() {
 join() {
 	join_groups 1 1 3 || return 1
 	hears first.txt '"kind":"multicast".*"text":"group ff12:401b:ffff::1, MLID 0xc0.., P_Key 0xffff: created"' &&
-		hears first.txt '"kind":"multicast","level":"info","number":[0-9]+,"port_guid":"0x.*"text":"joined group ff12:401b:ffff::1, JoinState 0x1"'
+		hears first.txt '"kind":"multicast","level":"info","node":"host-[0-9]+","node_guid":"0x[0-9a-f]+","number":[0-9]+,"port":1,"port_guid":"0x.*"text":"joined group ff12:401b:ffff::1, JoinState 0x1"'
 }
 
 partition() {

@@ -603,6 +603,39 @@ static void test_bad_number(void)
 	end();
 }
 
+/* The node of port GUID 0xA. */
+static const struct node_facts *port_of(void *ctx, guid_t port_guid, unsigned *port)
+{
+	static const struct node_facts facts = {.info = {.node_guid = 0x70},
+						.description = "host-7"};
+
+	(void)ctx;
+	*port = 2;
+	return port_guid == 0xA ? &facts : NULL;
+}
+
+/* An event of a registration is one of the node that had the port. */
+static void test_node_of_registration(void)
+{
+	json_t *row;
+
+	begin();
+	events_name_ports(bed.events, port_of, NULL);
+	put_records();
+	client_say(&bed.client, "{\"command\":\"events\",\"node\":\"host-7\"}\n");
+	client_await(&bed.client, "\"ok\":true");
+	row = row_of(2);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(json_string_value(json_object_get(row, "text")), "joined group"));
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "node")), "host-7");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "port")), 2);
+	json_decref(row);
+	CU_ASSERT_PTR_NULL(row_of(1)); /* the group was created */
+	CU_ASSERT_PTR_NULL(row_of(4)); /* a member of another node */
+	end();
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -619,6 +652,7 @@ int main(void)
 		{"kinds apart", test_kinds_apart},
 		{"numbers", test_numbers},
 		{"bad number", test_bad_number},
+		{"the node of a registration", test_node_of_registration},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -191,6 +191,21 @@ static bool answers(struct world *world, const char *request, const char *words)
 	return has;
 }
 
+/* Each item that weftd interprets differently is an element of a list. */
+static void test_notes(void)
+{
+	static const char with[] = "{\"command\":\"partition check\",\"name\":\"a\",\"text\":"
+				   "\"a=1, sl=3: ALL;\\nb=2, sl=4: ALL;\"}\n";
+	static const char without[] = "{\"command\":\"partition check\",\"name\":\"a\",\"text\":"
+				      "\"a=1: ALL;\"}\n";
+	struct world *world = control_start("single:hosts=3");
+
+	CU_ASSERT(answers(world, with, "\"notes\":[\"a:1: "));
+	CU_ASSERT(answers(world, with, "\",\"a:2: "));
+	CU_ASSERT(answers(world, without, "\"notes\":[]"));
+	control_end(world);
+}
+
 /* Partitions by name, members by names and hostlists, and requests that change nothing. */
 static void test_names(void)
 {
@@ -340,7 +355,8 @@ int main(void)
 		{"done", test_done},	   {"source of a membership", test_by},
 		{"at once", test_at_once}, {"refused", test_refusals},
 		{"late", test_late},	   {"names", test_names},
-		{"dangers", test_dangers}, CU_TEST_INFO_NULL,
+		{"dangers", test_dangers}, {"notes of a check", test_notes},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("partition_commands", tests);

@@ -2,8 +2,8 @@
 /*
  * OpenSM's configuration (opensm.conf), the settings of its service and its file of LIDs
  * (guid2lid), for `weftctl import opensm` and `export opensm`: texts in, calls out. A table has all
- * options of OpenSM 3.3.23, and the option of weft that replaces each. Pure; the caller reads and writes
- * files.
+ * options of OpenSM 3.3.23, and the option of weft that replaces each. Pure; the caller reads and
+ * writes files.
  */
 #ifndef FORMATS_OPENSM_CONF_H
 #define FORMATS_OPENSM_CONF_H

@@ -134,6 +134,7 @@ struct umad {
 	struct loop *loop;
 	struct channel channels[CHANNELS];
 	bool open;
+	bool sends_only;		   /* as in umad_choice */
 	guid_t ports[1 + UMAD_OTHERS_MAX]; /* allowed ports, in order of preference */
 	unsigned num_ports;
 	struct loop_timer again; /* looks for one of them while the device is removed */
@@ -559,7 +560,8 @@ static int channel_register(struct channel *channel, char *why, size_t why_size)
 		const struct agent_row *row = &channel->kind->rows[i];
 		long method_mask[16 / sizeof(long)] = {0};
 
-		for (const uint8_t *method = row->methods; *method; method++)
+		for (const uint8_t *method = row->methods; *method && !channel->owner->sends_only;
+		     method++)
 			method_mask[*method / (8 * sizeof(long))] |=
 				1L << *method % (8 * sizeof(long));
 		errno = 0;
@@ -862,6 +864,7 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 
 	umad->transport.ops = &umad_ops;
 	umad->loop = loop;
+	umad->sends_only = choice->sends_only;
 	umad->issm_fd = -1;
 	list_init(&umad->send_jobs);
 	umad->send_job_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};

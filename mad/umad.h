@@ -22,6 +22,8 @@ struct umad_choice {
 	/* Ports that replace it if it does not exist or its link is down, in order of preference;
 	 * ends with 0. */
 	guid_t others[UMAD_OTHERS_MAX];
+	/* Registers for no requests of others: another subnet manager may use the same port. */
+	bool sends_only;
 };
 
 /* Whether this machine has an adapter of any kind. */

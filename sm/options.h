@@ -30,6 +30,7 @@ struct sm_options {
 	uint8_t priority;	 /* 0-15, higher wins */
 	uint8_t master_priority; /* while MASTER, if it is higher */
 	bool standby_only;	 /* never becomes MASTER */
+	bool preview;		 /* no option of weftd.conf: MASTER beside all others */
 	uint64_t sm_key;	 /* managers with another key are no peers; never logged */
 	uint64_t allowed_sm_guids[SM_GUIDS_MAX]; /* ports of managers; unused are 0, all: any */
 	unsigned poll_interval_ms; /* of the master by a STANDBY, of all others by the MASTER */

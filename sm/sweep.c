@@ -161,7 +161,7 @@ static void role_phase(struct sm *sm)
 			  sweep_why_not_master(sm));
 		return;
 	}
-	if (!sweep->was_master && another_may_have_read(sm))
+	if (!sweep->was_master && !sm->options.preview && another_may_have_read(sm))
 		trigger_heavy(&sm->trigger, "another manager may have been MASTER until now");
 	if (peers_doubt(sm->peers) == PEERS_MAY_HAVE_WRITTEN)
 		contest_read_again(sm);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * weftd: reads its command line and configuration, opens the port, and runs one manager on one
- * loop. A signal ends it, or with --once the first report. start() opens everything, and
- * daemon_stop() closes it in the opposite order. Errors before the log is open go to stderr; each
- * failure is one line.
+ * loop. A signal ends it, or with --once or --preview the first report. start() opens everything,
+ * and daemon_stop() closes it in the opposite order. Errors before the log is open go to stderr;
+ * each failure is one line.
  *
- * Exit status: 0 after a signal or a successful --once, 2 for a wrong command line, 1 otherwise.
+ * Exit status: 0 after a signal or a successful --once or --preview, 2 for a wrong command line, 1
+ * otherwise.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/preview_text.h"
 #include "include/message_id.h"
 #include "lib/control.h"
 #include "lib/log.h"
@@ -27,6 +29,7 @@
 #include "lib/mem.h"
 #include "lib/tls.h"
 #include "lib/work.h"
+#include "mad/preview.h"
 #include "mad/umad.h"
 #include "sm/control/control.h"
 #include "sm/sm.h"
@@ -39,6 +42,8 @@
 #include "weftd/log_levels.h"
 #include "weftd/manager.h"
 #include "weftd/partition_file.h"
+#include "weftd/preview_report.h"
+#include "weftd/preview_state.h"
 #include "weftd/reading.h"
 #include "weftd/route_files.h"
 
@@ -50,6 +55,7 @@ struct daemon {
 	struct conf_sources sources;
 	int verbosity; /* -v */
 	bool once, check_config;
+	bool preview, list, json;
 
 	struct conf conf;
 	struct route_options *route_options; /* from the files that conf names; NULL: none */
@@ -57,6 +63,7 @@ struct daemon {
 	struct loop *loop;
 	struct control *control;
 	struct transport *transport;
+	struct preview *shown; /* of --preview: the owner of transport; else NULL */
 	struct work_pool *pool;
 	struct store *store;
 	struct stream_carrier *carrier; /* NULL: no manager follows another */
@@ -67,7 +74,7 @@ struct daemon {
 	struct reload *reload; /* under way; else NULL */
 	bool reload_again;     /* SIGHUP came meanwhile */
 	bool reported;
-	unsigned sweeps; /* of --once, after the first */
+	unsigned sweeps; /* of --once and --preview, after the first */
 };
 
 /* The command line */
@@ -76,6 +83,9 @@ enum {
 	OPT_STATE_DIR = 256,
 	OPT_RUNTIME_DIR,
 	OPT_ONCE,
+	OPT_PREVIEW,
+	OPT_LIST,
+	OPT_JSON,
 	OPT_CHECK_CONFIG,
 	OPT_PRINT_OPTIONS,
 	OPT_VERSION,
@@ -86,6 +96,9 @@ static const struct option long_options[] = {
 	{"state-dir", required_argument, NULL, OPT_STATE_DIR},
 	{"runtime-dir", required_argument, NULL, OPT_RUNTIME_DIR},
 	{"once", no_argument, NULL, OPT_ONCE},
+	{"preview", no_argument, NULL, OPT_PREVIEW},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"json", no_argument, NULL, OPT_JSON},
 	{"check-config", no_argument, NULL, OPT_CHECK_CONFIG},
 	{"print-options", required_argument, NULL, OPT_PRINT_OPTIONS},
 	{"version", no_argument, NULL, OPT_VERSION},
@@ -108,6 +121,9 @@ static void weftd_print_help(void)
 		{"--state-dir DIR", "state_dir", NULL},
 		{"--runtime-dir DIR", "runtime_dir", NULL},
 		{"--once", NULL, "Brings the subnet up, then exits and leaves it up."},
+		{"--preview", NULL, "Prints what a takeover would write, writes nothing, exits."},
+		{"--list", NULL, "With --preview, also prints each changed value."},
+		{"--json", NULL, "With --preview, prints JSON."},
 		{"--check-config", NULL, "Reads the configuration, prints its errors, exits."},
 		{"--print-options FORM", NULL,
 		 "With FORM file, prints a configuration file with all options, exits."},
@@ -187,6 +203,15 @@ static int weftd_parse_command_line(struct daemon *daemon, int argc, char **argv
 		case OPT_ONCE:
 			daemon->once = true;
 			break;
+		case OPT_PREVIEW:
+			daemon->preview = true;
+			break;
+		case OPT_LIST:
+			daemon->list = true;
+			break;
+		case OPT_JSON:
+			daemon->json = true;
+			break;
 		case OPT_CHECK_CONFIG:
 			daemon->check_config = true;
 			break;
@@ -210,6 +235,11 @@ static int weftd_parse_command_line(struct daemon *daemon, int argc, char **argv
 	if (optind < argc) {
 		fprintf(stderr, "weftd: unexpected argument \"%s\"; --help lists the options\n",
 			argv[optind]);
+		return EXIT_USAGE;
+	}
+	if ((daemon->list || daemon->json) && !daemon->preview) {
+		fprintf(stderr, "weftd: --%s is for --preview only\n",
+			daemon->list ? "list" : "json");
 		return EXIT_USAGE;
 	}
 	return -1;
@@ -454,15 +484,89 @@ static const struct control_command commands[] = {
 	{"config reload", command_reload, CONTROL_CHANGES},
 };
 
+/* The preview */
+
+/* What the preview does not need, or must not wait for. All hosts are notified within the sweep, so
+ * that the report has them. */
+static void configure_preview(struct conf *conf)
+{
+	enum { AT_ONCE = 1000000 };
+
+	conf->sm.preview = true;
+	conf->sm.standby_only = false;
+	conf->sm.readback_s = 0;
+	conf->sm.rereg_rate = conf->sm.rereg_rate ? AT_ONCE : 0;
+	conf->pm.interval_s = 0;
+	if (conf->log_level > LOG_WARNING)
+		conf->log_level = LOG_WARNING;
+}
+
+/* complete: the fabric was read in full; otherwise result has the reason. Returns a new reference.
+ */
+static json_t *preview_document(const struct daemon *daemon, bool complete, const char *result)
+{
+	json_t *status = sm_status(manager_sm(daemon->manager));
+	json_t *report = preview_report(daemon->shown, daemon->list), *problems = json_array();
+	char *problem = sm_partition_problem(manager_sm(daemon->manager));
+	const char *engine =
+		json_string_value(json_object_get(json_object_get(status, "routing"), "engine"));
+
+	if (problem)
+		json_array_append_new(problems, json_string(problem));
+	json_object_set_new(report, "problems", problems);
+	json_object_set_new(report, "complete", json_boolean(complete));
+	json_object_set_new(report, "result", json_string(result));
+	json_object_set_new(report, "engine", json_string(engine ? engine : "none"));
+	json_object_set(report, "managers", json_object_get(status, "peers"));
+	json_object_set(report, "ca", json_object_get(status, "ca"));
+	json_object_set(report, "port", json_object_get(status, "port"));
+	json_decref(status);
+	free(problem);
+	return report;
+}
+
+static json_int_t failed_requests(const struct daemon *daemon)
+{
+	json_t *status = sm_status(manager_sm(daemon->manager));
+	json_int_t failed =
+		json_integer_value(json_object_get(json_object_get(status, "sweep"), "failed"));
+
+	json_decref(status);
+	return failed;
+}
+
+static void end_preview(struct daemon *daemon, int error, const char *text)
+{
+	bool complete = !error && !failed_requests(daemon);
+	json_t *report = preview_document(daemon, complete, text);
+
+	if (daemon->json) {
+		json_dumpf(report, stdout, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_ENSURE_ASCII);
+		putchar('\n');
+	} else {
+		preview_text_print(report, stdout);
+	}
+	json_decref(report);
+	if (!complete)
+		log_error("the preview is incomplete: %s", text);
+	if (fflush(stdout)) {
+		log_error("cannot write the report: %s", strerror(errno));
+		complete = false;
+	}
+	loop_stop(daemon->loop, complete ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
 /* Reports of the loop and the manager */
 
 static void end_by(struct daemon *daemon, const char *name)
 {
 	if (daemon->once)
 		log_error("ended by %s before the subnet was up", name);
+	else if (daemon->preview)
+		log_error("ended by %s before the preview was complete", name);
 	else
 		log_notice("ends: %s", name);
-	loop_stop(daemon->loop, daemon->once ? EXIT_FAILURE : EXIT_SUCCESS);
+	loop_stop(daemon->loop, daemon->once || daemon->preview ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 static void terminate(void *arg)
@@ -493,11 +597,15 @@ static void reported(void *ctx, int error, bool again, const char *text)
 {
 	struct daemon *daemon = ctx;
 
+	bool ends = daemon->once || daemon->preview;
+
 	tell_systemd(daemon, daemon->reported ? "" : "READY=1\n", text);
 	daemon->reported = true;
 	/* After a failure, or a change during a sweep, a few more sweeps follow. */
-	if (daemon->once && !error && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
+	if (ends && !error && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
 		return;
+	if (daemon->preview)
+		end_preview(daemon, error, text);
 	if (daemon->once) {
 		if (error)
 			log_error("cannot bring up the subnet: %s", text);
@@ -605,6 +713,7 @@ static int open_port(struct daemon *daemon)
 		.ca = conf->ca[0] ? conf->ca : NULL,
 		.port = conf->port,
 		.port_guid = conf->port_guid,
+		.sends_only = daemon->preview,
 	};
 	char why[STATUS_SIZE];
 	int error;
@@ -613,6 +722,10 @@ static int open_port(struct daemon *daemon)
 	error = transport_open_umad(daemon->loop, &choice, &daemon->transport, why, sizeof(why));
 	if (error)
 		log_error("%s", why);
+	if (!error && daemon->preview) {
+		daemon->shown = preview_new(daemon->transport);
+		daemon->transport = preview_transport(daemon->shown);
+	}
 	return error;
 }
 
@@ -717,7 +830,8 @@ static int start_manager(struct daemon *daemon)
 	manager_show_settings(daemon->manager, &daemon->log_levels.settings);
 	if (start_partitions(daemon))
 		return -1;
-	if (manager_replicate(daemon->manager, daemon->carrier, &daemon->conf, why)) {
+	if (!daemon->preview &&
+	    manager_replicate(daemon->manager, daemon->carrier, &daemon->conf, why)) {
 		log_error("ha_listen: %s", why);
 		return -1;
 	}
@@ -732,8 +846,15 @@ static int start_manager(struct daemon *daemon)
 static int start(struct daemon *daemon)
 {
 	daemon->loop = loop_new();
-	if (watch_signals(daemon) || open_control(daemon) || open_readonly_control(daemon) ||
-	    open_port(daemon) || daemon_open_carrier(daemon) || open_store(daemon))
+	if (watch_signals(daemon))
+		return -1;
+	if (daemon->preview) {
+		if (open_port(daemon) || open_store(daemon))
+			return -1;
+		return start_manager(daemon);
+	}
+	if (open_control(daemon) || open_readonly_control(daemon) || open_port(daemon) ||
+	    daemon_open_carrier(daemon) || open_store(daemon))
 		return -1;
 	log_begin(daemon);
 	return start_manager(daemon);
@@ -777,6 +898,23 @@ static int daemon_run(struct daemon *daemon)
 	if (status == EXIT_FAILURE)
 		tell_systemd(daemon, "", log_last_error());
 	daemon_stop(daemon);
+	return status;
+}
+
+/* Runs a preview on a copy of the state. Returns the exit status. */
+static int preview_run(struct daemon *daemon)
+{
+	char *copy = daemon->conf.state_dir, why[STATUS_SIZE];
+	char dir[sizeof(daemon->conf.state_dir)];
+	int status = EXIT_FAILURE;
+
+	configure_preview(&daemon->conf);
+	memcpy(dir, copy, sizeof(dir));
+	if (preview_state_copy(dir, copy, sizeof(dir), why, sizeof(why)))
+		fprintf(stderr, "weftd: %s\n", why);
+	else
+		status = daemon_run(daemon);
+	preview_state_remove(copy);
 	return status;
 }
 
@@ -866,7 +1004,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "weftd: %s\n", error);
 			tell_systemd(&daemon, "", error);
 		} else {
-			status = daemon_run(&daemon);
+			status = daemon.preview ? preview_run(&daemon) : daemon_run(&daemon);
 		}
 	}
 	route_options_unref(daemon.route_options);

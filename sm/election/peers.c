@@ -406,7 +406,7 @@ static void finish_survey(struct peers *peers)
 {
 	loop_fn *done = peers->done;
 
-	if (peers->role == SM_MASTER)
+	if (peers->role == SM_MASTER && !peers->options->preview)
 		watch_begins(peers);
 	peers->done = NULL;
 	if (done)
@@ -560,7 +560,9 @@ static void conclude_discovering(struct peers *peers, const struct sm_info *own)
 	const struct peer *master = best(peers, true), *other = best(peers, false);
 	char text[96], reason[128];
 
-	if (master) {
+	if (peers->options->preview) {
+		peers_set_role(peers, ROLE_NONE_BETTER, "preview: no election");
+	} else if (master) {
 		peers->master = *master;
 		snprintf(reason, sizeof(reason), "found %s", peer_describe(master, text));
 		peers_set_role(peers, ROLE_MASTER_FOUND, reason);
@@ -630,7 +632,7 @@ static void surveyed(void *arg)
 	peers_own_info(peers, &own);
 	if (peers->role == SM_DISCOVERING)
 		conclude_discovering(peers, &own);
-	else if (peers->role == SM_MASTER &&
+	else if (peers->role == SM_MASTER && !peers->options->preview &&
 		 (peers_begin_handover(peers) || conclude_master(peers, &own)))
 		return;
 	if (peers->handover.choose && peers->role != SM_MASTER)

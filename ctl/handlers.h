@@ -161,6 +161,13 @@ void print_status(const json_t *data, FILE *out);
 /* Prints the paragraph about routing. */
 void print_routing(const json_t *routing, FILE *out);
 
+/* takeover.c: runs weftd --preview. */
+int takeover_preview(const char *socket, const json_t *request, json_t **result, char **refusal);
+/* Prints what a takeover would write. */
+void print_preview(const json_t *data, FILE *out);
+/* True if the fabric could not be read in full. */
+bool preview_failed(const json_t *data);
+
 /* topology.c: the net of {"nodes":[...],"links":[...]}, without invalid parts; net_free() frees it.
  */
 struct net *topology_net(const json_t *document);

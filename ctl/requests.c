@@ -48,7 +48,8 @@ static json_t *schema_in_parts(const char *command)
 static bool is_sent(const struct ctl_command *command)
 {
 	return command->perform != import_opensm && command->perform != export_opensm &&
-	       command->perform != completion_perform && command->perform != keys_rotate_perform;
+	       command->perform != completion_perform && command->perform != keys_rotate_perform &&
+	       command->perform != takeover_preview;
 }
 
 /* Whether weftctl alone uses the argument. */

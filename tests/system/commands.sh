@@ -146,6 +146,8 @@ text|save|saved.json|^saved.json: [0-9]+ records$
 json|save|saved.json|"records": [0-9]+
 text|restore|saved.json|^[0-9]+ records, [0-9]+ changes?$
 json|restore|saved.json|"changed": 0
+text|takeover preview||^LIDs +14 kept, 0 changed, 0 assigned$
+json|takeover preview|--list|"complete": true
 text|completion|bash|^_weftctl\(\)
 json|completion|zsh|compdef weftctl
 text|ha handover|STANDBY|^handover complete: manager STANDBY is MASTER
@@ -178,6 +180,10 @@ typed() {
 	[ "$1" = json ] || ask=("$BUILD/weftctl" -s "$work/first.run/control.sock")
 	# the MASTER at that time
 	[ "$1 $2" != "json ha handover" ] || ask=(ctl standby)
+	if [ "$2" = "takeover preview" ]; then # it opens the port
+		ask=(on host-0001 "$BUILD/weftctl" -s "$work/first.run/control.sock")
+		[ "$1" = text ] || ask+=(--json)
+	fi
 	# shellcheck disable=SC2086 # words are meant
 	"${ask[@]}" $2 $3 >said.txt 2>&1 || because "it says: $(head -n 3 said.txt)" || return 1
 	matches "$4" said.txt || because "no line like $4 in: $(head -n 12 said.txt)" || return 1

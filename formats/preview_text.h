@@ -6,8 +6,9 @@
 #ifndef FORMATS_PREVIEW_TEXT_H
 #define FORMATS_PREVIEW_TEXT_H
 
-#include <jansson.h>
 #include <stdio.h>
+
+#include "lib/control.h"
 
 /* Prints the summary, and a line for each changed value if the report has a list. */
 void preview_text_print(const json_t *report, FILE *out);

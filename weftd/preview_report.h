@@ -6,9 +6,9 @@
 #ifndef WEFTD_PREVIEW_REPORT_H
 #define WEFTD_PREVIEW_REPORT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
+#include "lib/control.h"
 #include "mad/preview.h"
 
 /* Returns a new object: counts of Sets, LIDs, entries of tables, P_Keys and members, and the links

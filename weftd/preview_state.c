@@ -18,7 +18,7 @@
 
 #include "lib/mem.h"
 
-enum { ATTEMPTS = 10, PAUSE_US = 20000, BUFFER = 1 << 16 };
+enum { ATTEMPTS = 50, BUFFER = 1 << 16 };
 
 static const char *const state_files[] = {"weft.db", "weft.db-wal", "weft-copy.db",
 					  "weft-copy.db-wal", "tables.img"};
@@ -86,7 +86,6 @@ static int copy_files(const char *dir, const char *copy)
 			error = copy_file(dir, copy, state_files[i]);
 		if (error || stamp(dir) == before)
 			return error;
-		usleep(PAUSE_US);
 	}
 	return -EBUSY;
 }

@@ -601,8 +601,9 @@ static void reported(void *ctx, int error, bool again, const char *text)
 
 	tell_systemd(daemon, daemon->reported ? "" : "READY=1\n", text);
 	daemon->reported = true;
-	/* After a failure, or a change during a sweep, a few more sweeps follow. */
-	if (ends && !error && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
+	/* After a failure, or a change during a sweep, a few more sweeps follow. A preview also
+	 * repeats a sweep that has ended with an error: the next sweep tries other known M_Keys. */
+	if (ends && (!error || daemon->preview) && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
 		return;
 	if (daemon->preview)
 		end_preview(daemon, error, text);

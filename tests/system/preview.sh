@@ -188,6 +188,24 @@ incomplete() {
 	equal "complete" "$(report '$_->{complete} ? 1 : 0')" 0
 }
 
+# A preview knows the M_Keys that weftd has stored, never shows a key, and never locks itself out.
+knows_keys() {
+	local keys=(-o 'm_key_mode="subnet"' -o m_key_protection_level=2)
+
+	rm -rf weftd.state
+	start_weftsim "$spec" && start_weftd weftd host-0001 "${keys[@]}" -o m_key=0x1234567890abcdef &&
+		wait_for 30 is_up weftd && stop weftd || because "no fabric with M_Keys" || return 1
+	"$BUILD/weftsim" "do" 'stats reset' >/dev/null
+	preview host-0001 "${keys[@]}" --state-dir weftd.state -o m_key=0x1111222233334444 ||
+		because "the preview fails: $(cat preview.err)" || return 1
+	equal "the number of Sets" "$(written)" 0 || return 1
+	equal "the number of M_Keys that change" "$(report '$_->{m_keys}')" 14 || return 1
+	grep -qiE '1234567890|1111222233' report.json preview.err && because "a key is shown" && return 1
+	# A preview without the keys says so.
+	preview host-0001 && because "the exit status is 0" && return 1
+	matches 'the preview is incomplete' preview.err
+}
+
 usage() {
 	"$BUILD/weftd" --json 2>err.txt
 	equal "the exit status of weftd --json" $? 2 && matches '--json is for --preview only' err.txt
@@ -233,5 +251,7 @@ if check "a fabric without a manager: all LIDs are assigned" nobody_rules; then
 	check "the first manager changes what the preview listed" first_manager
 	stop weftd
 fi
+stop_fabric
+check "M_Keys: those of the store are used, and none is shown" knows_keys
 check "--json and --list need --preview" usage
 finish

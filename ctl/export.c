@@ -280,7 +280,7 @@ static void print_added(const struct export *export, FILE *out)
 	}
 }
 
-static void print_partitions(struct export *export, FILE *out)
+static void write_partitions(struct export *export, FILE *out)
 {
 	const json_t *record;
 	size_t i, length = strlen(export->text);
@@ -327,7 +327,7 @@ static int write_all(struct export *export)
 		return file_refuse(export->refusal, export->dir, strerror(errno));
 	error = write_file(export, "opensm.conf", print_options);
 	if (!error)
-		error = write_file(export, "partitions.conf", print_partitions);
+		error = write_file(export, "partitions.conf", write_partitions);
 	if (!error)
 		error = write_file(export, "guid2lid", print_guid2lid);
 	return error;

@@ -105,7 +105,7 @@ static void print_way(const json_t *route, const char *label, FILE *out)
 	free(hops);
 }
 
-static void print_partitions(const json_t *partitions, FILE *out)
+static void print_shared_partitions(const json_t *partitions, FILE *out)
 {
 	json_t *row;
 	size_t i;
@@ -151,7 +151,7 @@ static void print_between(const json_t *data, FILE *out)
 	text_put(out, json_object_get(data, "path"), "SL {sl:d}, MTU {mtu:d}, rate ");
 	fprintf(out, "%g Gb/s\n",
 		(double)number_member(json_object_get(data, "path"), "rate_mbps") / 1000);
-	print_partitions(json_object_get(data, "partitions"), out);
+	print_shared_partitions(json_object_get(data, "partitions"), out);
 	print_groups(data, out);
 	json_array_foreach (json_object_get(data, "notes"), i, note) {
 		print_label("Note", out);

@@ -336,8 +336,8 @@ static void with_status(struct manager *manager, struct control_request *request
 {
 	struct status_request *waiting = mem_zalloc(sizeof(*waiting));
 
-	*waiting = (struct status_request){manager, request, answer,
-					   names ? mem_strdup(names) : NULL};
+	*waiting =
+		(struct status_request){manager, request, answer, names ? mem_strdup(names) : NULL};
 	pm_problems(manager->pm, status_gathered, waiting);
 }
 
@@ -375,7 +375,8 @@ static void command_health(void *ctx, struct control_request *request, const jso
 
 static void command_metrics(void *ctx, struct control_request *request, const json_t *args)
 {
-	with_status(ctx, request, answer_metrics, json_string_value(json_object_get(args, "names")));
+	with_status(ctx, request, answer_metrics,
+		    json_string_value(json_object_get(args, "names")));
 }
 
 static const struct control_command commands[] = {

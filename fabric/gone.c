@@ -132,8 +132,11 @@ static bool recall_record(const struct fabric *fabric, guid_t guid, lid_t lid,
 	snprintf(out->description, sizeof(out->description), "port 0x%016llx",
 		 (unsigned long long)record->guid);
 	node = fabric_find_node(fabric, record->node_guid);
-	snprintf(out->peer, sizeof(out->peer), "%s",
-		 node ? node->facts->description : "a switch that is gone, too,");
+	if (node)
+		snprintf(out->peer, sizeof(out->peer), "%s", node->facts->description);
+	else
+		snprintf(out->peer, sizeof(out->peer), "switch 0x%016llx",
+			 (unsigned long long)record->node_guid);
 	return true;
 }
 

@@ -48,28 +48,30 @@ static const char *port_name(const struct port *port, char text[PORT_NAME_SIZE])
 	return text;
 }
 
-/* A node as an argument of a command: its name if a shell takes it as one word, else its GUID. */
-static const char *node_word(const struct node *node, char text[PORT_NAME_SIZE])
+/* A device as an argument of a command. Its name comes from the device: it counts if a shell takes
+ * it as one word, and if it can be neither an option nor a GUID nor a LID. Else the GUID is used.
+ */
+static const char *argument_of(const char *name, guid_t guid, char text[PORT_NAME_SIZE])
 {
-	const char *name = node->facts->description;
-	char guid[GUID_TEXT];
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char digits[GUID_TEXT];
 	size_t plain = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789-_.:");
 
 	snprintf(text, PORT_NAME_SIZE, "%s",
-		 *name && !name[plain] ? name : guid_text(node->guid, guid));
+		 *name && strchr(letters, *name) && !name[plain] ? name : guid_text(guid, digits));
 	return text;
 }
 
-/* An end port as a member of a partition: its node if that has one end port, else its GUID. */
+static const char *node_word(const struct node *node, char text[PORT_NAME_SIZE])
+{
+	return argument_of(node->facts->description, node->guid, text);
+}
+
+/* An end port as a member of a partition, where a name could be a keyword such as ALL. */
 static const char *member_word(const struct port *end, char text[PORT_NAME_SIZE])
 {
-	char guid[GUID_TEXT];
-
-	if (port_of_switch(end) || end->node->num_ports == 1)
-		return node_word(end->node, text);
-	snprintf(text, PORT_NAME_SIZE, "%s", guid_text(port_facts(end)->guid, guid));
-	return text;
+	return guid_text(port_facts(end)->guid, text);
 }
 
 static const char *state_of(const struct port *port)
@@ -128,15 +130,16 @@ static void say_no_link(const struct why_end *end, const struct port *at, struct
 
 static void say_gone(const struct fabric *fabric, const struct why_end *end, struct obstacle *out)
 {
-	char text[GONE_TEXT_SIZE];
+	char text[GONE_TEXT_SIZE], word[PORT_NAME_SIZE];
 
 	is_obstacle(out, "gone", "link");
 	say(out->text, "%s", gone_text(fabric, &end->gone, text));
 	if (end->gone.peer_guid && !fabric_find_node(fabric, end->gone.peer_guid))
-		say(out->remedy, "weftctl why %s", end->gone.peer);
+		say(out->remedy, "weftctl why %s",
+		    argument_of(end->gone.peer, end->gone.peer_guid, word));
 	else
 		say(out->remedy, "check the power and the cables of %s; weftctl events --node %s",
-		    why_end_name(end), why_end_name(end));
+		    why_end_name(end), argument_of(why_end_name(end), end->gone.port_guid, word));
 }
 
 static bool check_link(const struct why *why, const struct why_end *end, struct obstacle *out)
@@ -484,8 +487,9 @@ static bool keys_not_held(const struct why *why, struct obstacle *out)
 	return false;
 }
 
-/* The partition of one end to which the other can be added: not the default partition, if there is
- * another. */
+/* The partition of one end to which the other can be added, as a limited member where that
+ * suffices: tenants are kept apart on purpose. Never the default partition, in which a full member
+ * communicates with all hosts. */
 static bool say_add(const struct why *why, struct obstacle *out)
 {
 	struct key_set set;
@@ -498,13 +502,15 @@ static bool say_add(const struct why *why, struct obstacle *out)
 
 			if (partition == PKEY_DEFAULT_LIMITED)
 				continue;
-			say(out->remedy, "weftctl partition member add 0x%04x %s", partition,
-			    member_word(why->end[1 - i].end, word));
+			say(out->remedy,
+			    "if they should communicate: weftctl partition member add 0x%04x %s%s",
+			    partition, member_word(why->end[1 - i].end, word),
+			    set.key[k] & PKEY_FULL_MEMBER ? " --limited" : "");
 			return true;
 		}
 	}
-	say(out->remedy, "weftctl partition member add 0x7fff %s",
-	    member_word(why->end[1].end, word));
+	say(out->remedy, "if they should communicate: add both to a partition, with weftctl "
+			 "partition add and weftctl partition member add");
 	return true;
 }
 
@@ -539,8 +545,9 @@ static bool check_partitions(const struct why *why, const struct why_end *end, s
 	    "%s and %s are both limited members of partition 0x%04x, and limited members do not "
 	    "communicate with each other",
 	    why_end_name(&why->end[0]), why_end_name(&why->end[1]), rows[i].p_key);
-	say(out->remedy, "weftctl partition member add 0x%04x %s --full", rows[i].p_key,
-	    member_word(why->end[1].end, word));
+	say(out->remedy,
+	    "if they should communicate: weftctl partition member add 0x%04x %s --full",
+	    rows[i].p_key, member_word(why->end[1].end, word));
 	return true;
 }
 

@@ -120,7 +120,7 @@ p_keys() {
 	ctl daemon partition add 0x7fff --force >done.txt && ctl daemon partition add 5 storage --members host-0003 >done.txt ||
 		because "no partitions: $(cat done.txt)" || return 1
 	obstacle p_key 'host-0003 and host-0005 have no partition in common, except the default partition 0x7fff, in which both are limited members$' \
-		'weftctl partition member add 0x0005 host-0005$' host-0003 host-0005 || return 1
+		'if they should communicate: weftctl partition member add 0x0005 0x0277656601000501 --limited$' host-0003 host-0005 || return 1
 	ctl daemon partition member add 0x0005 host-0005 >done.txt && none host-0003 host-0005 &&
 		has '^Partitions  0x0005 "storage": full and full member$'
 }
@@ -128,7 +128,7 @@ p_keys() {
 limited() {
 	ctl daemon partition member add 5 host-0003 host-0005 --limited --force >done.txt || return 1
 	obstacle limited 'host-0003 and host-0005 are both limited members of partition 0x0005, and limited members do not communicate' \
-		'weftctl partition member add 0x0005 host-0005 --full$' host-0003 host-0005 || return 1
+		'if they should communicate: weftctl partition member add 0x0005 0x0277656601000501 --full$' host-0003 host-0005 || return 1
 	has '^            0x0005 "storage": limited and limited member: they do not communicate$|^Partitions .*limited and limited' || return 1
 	ctl daemon partition member add 0x0005 host-0005 --full >done.txt && none host-0003 host-0005
 }

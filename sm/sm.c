@@ -435,11 +435,6 @@ bool sm_has_last_partitions(const struct sm *sm)
 	return sm->policy.file && partition_kept_mark(sm->registry);
 }
 
-void sm_refuse_partitions(struct sm *sm, const char *reason)
-{
-	policy_set_refused(&sm->policy, reason);
-}
-
 bool sm_knows_partition_file(const struct sm *sm)
 {
 	return sm->policy.given == PARTITIONS_FILE || policy_former_file(&sm->policy);

@@ -66,9 +66,6 @@ bool sm_set_unconfirmed_partitions(struct sm *sm, const char *problem);
 char *sm_partitions_danger(struct sm *sm, struct partitions *partitions, unsigned limit);
 /* Whether the store has the last good partition file. */
 bool sm_has_last_partitions(const struct sm *sm);
-/* A reload has refused a partition file for this reason, which sm_partition_problem() gives until a
- * reload takes a file. NULL: a reload has taken it. */
-void sm_refuse_partitions(struct sm *sm, const char *reason);
 /* Whether a partition file is or was in force. */
 bool sm_knows_partition_file(const struct sm *sm);
 /* Whether the P_Keys of ports are not known, so that no group may be made or ended. */

@@ -79,13 +79,16 @@ static const struct rule rules[] = {
 	OK("standby", "none is configured"),
 
 	BAD("partitions", BROKEN, "{partitions.problem}",
-	    "correct the file and run weftctl config reload, or: weftctl partition accept",
+	    "weftctl restore FILE, or complete weftctl partition list and alias list; then weftctl "
+	    "partition accept",
 	    "partitions.frozen"),
 	BAD("partitions", DEGRADED, "{partitions.problem}",
-	    "weftctl partition check FILE; then weftctl config reload", "partitions.file_bad"),
+	    "correct the file until weftctl config check accepts it; then weftctl config reload",
+	    "partitions.file_bad"),
 	BAD("partitions", DEGRADED,
 	    "not reloaded: {partitions.reload_error}; the former partitions stay in force",
-	    "weftctl partition check FILE; then weftctl config reload", "partitions.reload_error"),
+	    "correct the file until weftctl config check accepts it; then weftctl config reload",
+	    "partitions.reload_error"),
 	OK("partitions", "{partitions.source}"),
 
 	BAD("config", DEGRADED, "not reloaded: {reload_error}; the former values stay in force",

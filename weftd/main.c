@@ -72,7 +72,8 @@ struct daemon {
 	struct events *events;	      /* the same */
 
 	struct reload *reload; /* under way; else NULL */
-	bool reload_again;     /* SIGHUP came meanwhile */
+	bool reload_again;     /* SIGHUP came during that */
+	bool is_stopping;
 	bool reported;
 	unsigned sweeps; /* of --once and --preview, after the first */
 };
@@ -312,7 +313,7 @@ static void reload_end(struct reload *reload)
 	free(reload);
 	daemon->reload = NULL;
 	daemon->reload_again = false;
-	if (again)
+	if (again && !daemon->is_stopping)
 		reload_begin(daemon, NULL, false);
 }
 
@@ -349,11 +350,12 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 			manager_set_partitions(daemon->manager, reading->partitions.source,
 					       reading->partitions.partitions);
 	}
-	sm_refuse_partitions(manager_sm(daemon->manager), NULL);
 	manager_reload_refused(daemon->manager, NULL, false);
 	manager_set_conf(daemon->manager, &daemon->conf);
-	if (daemon->carrier)
+	if (daemon->carrier) {
 		tls_set_keys(daemon->carrier, &reading->ha_keys);
+		ha_expect_peers(daemon->carrier, &daemon->conf);
+	}
 	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
 	reading->options = NULL;
 	reading->names = NULL;
@@ -418,7 +420,6 @@ static void reload_begin(struct daemon *daemon, struct control_request *request,
 	}
 	reason = mem_printf("%s: correct it, or accept it with weftctl config reload --force",
 			    danger);
-	sm_refuse_partitions(manager_sm(daemon->manager), reason);
 	reload_fail(reload, MESSAGE_PARTITIONS, reason);
 	free(reason);
 	free(danger);
@@ -863,6 +864,7 @@ static int start(struct daemon *daemon)
 
 static void daemon_stop(struct daemon *daemon)
 {
+	daemon->is_stopping = true;
 	if (daemon->manager) {
 		loop_notify(daemon->loop, "STOPPING=1");
 		manager_stop(daemon->manager);

@@ -13,7 +13,6 @@
 #include "sm/control/control.h"
 #include "weftd/capture.h"
 #include "weftd/control_groups.h"
-#include "weftd/ha.h"
 #include "weftd/health.h"
 #include "weftd/metrics.h"
 
@@ -23,7 +22,6 @@ struct manager {
 	struct store *store; /* NULL: nothing is stored */
 	struct event_hub events;
 	struct sm *sm;
-	struct stream_carrier *carrier; /* NULL: no replication */
 	struct sa *sa;
 	struct pm *pm;
 	struct control_groups lists;
@@ -131,7 +129,6 @@ int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
 {
 	struct replica_options options = conf->replica;
 
-	manager->carrier = carrier;
 	conf_print_agreed(conf, options.config);
 	return sm_replicate(manager->sm, carrier, manager->store, &options, why);
 }
@@ -177,10 +174,7 @@ void manager_set_conf(struct manager *manager, const struct conf *conf)
 	sm_set_options(manager->sm, &conf->sm);
 	sa_set_options(manager->sa, &conf->sa);
 	pm_set_options(manager->pm, &conf->pm);
-	if (manager->carrier) {
-		ha_expect_peers(manager->carrier, conf);
-		sm_set_peers(manager->sm, conf->replica.peers);
-	}
+	sm_set_peers(manager->sm, conf->replica.peers);
 }
 
 void manager_reload_refused(struct manager *manager, const char *error, bool of_partitions)
@@ -235,6 +229,11 @@ static void add_problems(const struct manager *manager, json_t *status)
 	if (problem) {
 		json_array_append_new(problems, json_string(problem));
 		json_object_set_new(partitions, "problem", json_string(problem));
+	} else if (manager->reload_error && manager->reload_of_partitions) {
+		json_array_append_new(problems,
+				      json_sprintf("a reload was refused: %s; the partitions from "
+						   "before stay in force",
+						   manager->reload_error));
 	}
 	if (reason)
 		json_array_append_new(

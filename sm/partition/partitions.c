@@ -812,7 +812,6 @@ void policy_done(struct policy *policy)
 	held_keys_clear(&policy->held);
 	partitions_free(policy->next);
 	free(policy->problem);
-	free(policy->refused);
 	free(policy->kept_mark);
 	policy_file_free(policy->file);
 	free(policy->memberships);

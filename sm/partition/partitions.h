@@ -84,7 +84,6 @@ struct policy {
 	uint64_t digest;		     /* of its text */
 	enum partition_source given, source; /* of policy_set_file(); the resulting source */
 	char *problem;			     /* the fault of the given file; or NULL */
-	char *refused;			     /* why a reload refused a file; or NULL */
 	char *kept_mark;		/* mark of the kept text in force, or last tried; or NULL */
 	char kept_when[KEPT_WHEN_SIZE]; /* its date */
 	bool frozen;
@@ -144,9 +143,6 @@ const char *policy_former_file(const struct policy *policy);
 /* Sets the fault of the file that is passed to policy_set_file() next, "file:line: reason"; NULL:
  * none. */
 void policy_set_problem(struct policy *policy, const char *problem);
-/* A reload has refused a file for this reason: it stays a problem until a reload takes a file.
- * NULL: it ends. */
-void policy_set_refused(struct policy *policy, const char *reason);
 /* Whether this manager follows a master, and this file is in force there. */
 bool policy_is_masters_file(const struct policy *policy, const struct partitions *partitions);
 /* Puts the file of a new MASTER into the registry, before the first write to a device. True: the

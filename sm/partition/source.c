@@ -201,8 +201,7 @@ static char *file_problem(const struct policy *policy)
 			  what, how, remedy);
 }
 
-/* Of the partitions in force. */
-static char *source_problem(const struct policy *policy)
+char *policy_problem(const struct policy *policy)
 {
 	const char *loss = policy_loss(policy);
 
@@ -218,29 +217,13 @@ static char *source_problem(const struct policy *policy)
 	return NULL;
 }
 
-char *policy_problem(const struct policy *policy)
-{
-	char *problem = source_problem(policy);
-
-	if (problem || !policy->refused)
-		return problem;
-	return mem_printf("a reload was refused: %s; the partitions from before stay in force",
-			  policy->refused);
-}
-
-void policy_set_refused(struct policy *policy, const char *reason)
-{
-	free(policy->refused);
-	policy->refused = reason ? mem_strdup(reason) : NULL;
-}
-
 void policy_log_problem(const struct policy *policy)
 {
 	const struct log_subject subject = {
 		.message_id = policy_loss(policy)   ? MESSAGE_PARTITIONS_FROZEN
 			      : is_rejected(policy) ? MESSAGE_PARTITIONS_BAD
 						    : MESSAGE_PARTITIONS_LOST};
-	char *problem = source_problem(policy);
+	char *problem = policy_problem(policy);
 
 	if (problem)
 		log_about(LOG_CRIT, &subject, "%s", problem);

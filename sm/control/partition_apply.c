@@ -251,6 +251,15 @@ static bool compare_partition(struct application *a, uint32_t number)
 	return true;
 }
 
+/* The membership that the partition file gives; NONE: the file does not have the partition. */
+static uint8_t membership_in_file(const struct application *a, pkey_t p_key, guid_t guid)
+{
+	return policy_in_file(&a->sm->policy, p_key)
+		       ? partition_membership_in(policy_guid_keys(&a->sm->policy, guid), p_key)
+		       : MEMBERSHIP_NONE;
+}
+
+/* A record would replace the membership that the file gives: the file is an owner, too. */
 static void compare_wish(struct application *a, const struct wish *wish)
 {
 	const struct partition_member_entry *member =
@@ -261,11 +270,15 @@ static void compare_wish(struct application *a, const struct wish *wish)
 					.before = member ? member->membership : MEMBERSHIP_NONE,
 					.after = wish->membership};
 
-	if (member && member->membership == wish->membership)
+	if (!member)
+		difference.before = membership_in_file(a, wish->p_key, wish->guid);
+	if (difference.before == wish->membership)
 		return;
 	if (member)
 		difference.kind =
 			is_owned(a, wish->p_key, wish->guid) ? MEMBER_CHANGED : OF_OTHER_OWNER;
+	else if (difference.before)
+		difference.kind = OF_OTHER_OWNER;
 	add_difference(a, difference);
 }
 

@@ -83,8 +83,7 @@ static void reader_next_port(struct pm_reader *reader, unsigned from)
 	} else if (!is_enough(reader)) {
 		go(reader, STEP_COUNTERS);
 	} else {
-		reader->select = PORT_COUNTERS_ALL;
-		go(reader, reader->clear ? STEP_RESET : STEP_EXTENDED);
+		go(reader, STEP_EXTENDED);
 	}
 }
 
@@ -170,17 +169,21 @@ static void reader_take_extended(struct pm_reader *reader, const uint8_t *data)
 		reader->ended_one = true;
 		reader->ops->extended(reader, &counters, after);
 	}
-	if (good && reader->clear && !after)
-		go(reader, STEP_RESET_EXTENDED);
-	else
+	if (!good || !reader->clear || after) {
 		reader_next_port(reader, reader->port + 1u);
+	} else if (is_enough(reader)) { /* PortCounters was not read, and is reset now */
+		reader->select = PORT_COUNTERS_ALL;
+		go(reader, STEP_RESET);
+	} else {
+		go(reader, STEP_RESET_EXTENDED);
+	}
 }
 
 static void take_reset(struct pm_reader *reader, const uint8_t *data)
 {
 	(void)data;
 	reader->counts->resets++;
-	go(reader, is_enough(reader) ? STEP_EXTENDED : STEP_AFTER_RESET);
+	go(reader, is_enough(reader) ? STEP_RESET_EXTENDED : STEP_AFTER_RESET);
 }
 
 static void take_reset_extended(struct pm_reader *reader, const uint8_t *data)
@@ -197,6 +200,14 @@ static void without_abilities(struct pm_reader *reader)
 	reader->agent->capability_mask2 = 0;
 	reader->agent->asked = true;
 	reader_next_port(reader, reader->agent->first);
+}
+
+static void without_reset(struct pm_reader *reader)
+{
+	if (is_enough(reader))
+		go(reader, STEP_RESET_EXTENDED);
+	else
+		reader_go_on(reader);
 }
 
 static void without_port(struct pm_reader *reader)
@@ -229,7 +240,7 @@ static const struct {
 	[STEP_COUNTERS] = {PERF_PORT_COUNTERS, METHOD_GET, reader_take_counters, without_port},
 	[STEP_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_GET, reader_take_extended,
 			   without_extended},
-	[STEP_RESET] = {PERF_PORT_COUNTERS, METHOD_SET, take_reset, reader_go_on},
+	[STEP_RESET] = {PERF_PORT_COUNTERS, METHOD_SET, take_reset, without_reset},
 	[STEP_AFTER_RESET] = {PERF_PORT_COUNTERS, METHOD_GET, reader_take_counters, reader_go_on},
 	[STEP_RESET_EXTENDED] = {PERF_PORT_COUNTERS_EXTENDED, METHOD_SET, take_reset_extended,
 				 without_port},

@@ -98,7 +98,7 @@ static void resets_taken(struct pm *pm, const struct pm_agent *agent, uint8_t nu
 			 const struct pm_news *news)
 {
 	pm->now.kept += (news->kept & ~PM_TRAFFIC_BITS) != 0;
-	if (!news->went_back)
+	if (!news->went_back || pm->clearing) /* attributes may share counters */
 		return;
 	pm->reset_by_others++;
 	if (!pm->now.reset_by_others++)

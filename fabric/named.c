@@ -99,10 +99,12 @@ static void refuse_node(const struct snapshot *snapshot, const char *name,
 
 bool snapshot_is_hostlist(const struct snapshot *snapshot, const char *text)
 {
-	for (uint32_t place = 0; hostlist_is_list(text) && place < node_count(snapshot); place++)
+	if (!hostlist_is_list(text))
+		return false;
+	for (uint32_t place = 0; place < node_count(snapshot); place++)
 		if (!strcmp(facts_at(snapshot, place)->description, text))
 			return false;
-	return hostlist_is_list(text);
+	return true;
 }
 
 struct listed {

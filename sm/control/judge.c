@@ -534,12 +534,13 @@ static void judgement_start(void *ctx, struct snapshot *snapshot)
 		begin_step(j);
 }
 
+/* Those of commands that any client may use. */
 static unsigned judgements(const struct sm *sm)
 {
 	unsigned number = 0;
 
 	list_for_each (link, &sm->commands->judgements)
-		number++;
+		number += container_of(link, struct judgement, link)->request != NULL;
 	return number;
 }
 
@@ -562,9 +563,6 @@ static void judgement_begin(struct judgement *j)
 			      j);
 }
 
-static const char too_many[] = "%d route check, quality and plan commands are running: try again "
-			       "later";
-
 static void judgement_request(struct sm *sm, struct control_request *request,
 			      const struct judge *judge, const char *engine)
 {
@@ -576,7 +574,10 @@ static void judgement_request(struct sm *sm, struct control_request *request,
 		return;
 	}
 	if (judgements(sm) >= JUDGEMENTS_MAX) {
-		control_fail(request, too_many, JUDGEMENTS_MAX);
+		control_fail(
+			request,
+			"%d route check, quality and plan commands are running: try again later",
+			JUDGEMENTS_MAX);
 		return;
 	}
 	j = judgement_new(sm, judge);
@@ -589,15 +590,9 @@ void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_N
 		   engines_judged_fn *judged, void *ctx)
 {
 	struct judgement *j;
-	char why[JUDGE_DANGER_SIZE];
 
 	if (!sm->view || !sm->routes.routes) {
 		judged(ctx, NULL);
-		return;
-	}
-	if (judgements(sm) >= JUDGEMENTS_MAX) {
-		snprintf(why, sizeof(why), too_many, JUDGEMENTS_MAX);
-		judged(ctx, why);
 		return;
 	}
 	j = judgement_new(sm, &engine_judge);

@@ -129,10 +129,11 @@ const struct ctl_command ctl_commands[] = {
 		 "answer, and `guids` of two devices. Further checks are `links` that are down, "
 		 "`slow_links`, and `errors` (counters above a threshold). The last are `settings` "
 		 "that devices refuse, suppressed `traps`, and wrong M_Keys (`keys`). A manager "
-		 "that "
-		 "is not MASTER omits the checks of the fabric.\nLinks are compared with the links "
-		 "that were up since this manager became MASTER. A restart of weftd, and `health "
-		 "accept`, begin with the links of that time. Links that `port disable` took down "
+		 "that is not MASTER omits the checks of the fabric.\nLinks are compared with the "
+		 "links "
+		 "that were up since this manager became MASTER. After a restart of weftd or "
+		 "`health accept`, only the links that are up then count. Links that `port "
+		 "disable` took down "
 		 "and cables that were moved do not count. Traps and wrong keys count for ten "
 		 "minutes."},
 	{.words = "health accept",
@@ -408,13 +409,14 @@ const struct ctl_command ctl_commands[] = {
 	 .details =
 		 "FILE has the format of `weft-partitions.conf(5)`; - is standard input. Members "
 		 "are GUIDs and ranges of GUIDs. OWNER is `admin` (the default), `site` or "
-		 "`gateway:NAME`. The command makes the partitions of the file that do not exist, "
+		 "`gateway:NAME`. The command creates missing partitions of the file, "
 		 "and adds, changes and removes members of this owner until they match. Partitions "
 		 "of this owner that the file does not have are removed, except for the default "
 		 "partition and partitions with members of other owners. It changes no members and "
-		 "no partitions of other owners, and shows the entries that differ. All changes "
-		 "are made together or not at all. If the owner has what the file says, the answer "
-		 "is `unchanged`. `--dry-run` shows the differences and changes nothing. The "
+		 "no partitions of other owners, among them the partition file, and lists their "
+		 "entries that differ. All changes are made together or not at all. If the members "
+		 "already match the file, the answer is `unchanged`. `--dry-run` shows the "
+		 "differences and changes nothing. The "
 		 "answer ends with a state. `--if-state` refuses the changes if partitions were "
 		 "changed since the answer with this state. `--force` is necessary if more "
 		 "memberships than `partition_confirm_ports` are taken from ports that are "
@@ -593,7 +595,7 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "The answer has PortCounters and, if the device has them, "
 		    "PortCountersExtended, as `perfquery(8)` shows them. It also has the totals of "
 		    "weftd, the symbol bit error rate, the changes since the last read of all "
-		    "ports, and the last 10 reads of this port. weftd keeps these of ports whose "
+		    "ports, and the last 10 reads of this port. weftd keeps reads of ports whose "
 		    "error counters rose, and of ports that `perf show` named, for at most 4,096 "
 		    "ports."},
 	{.words = "perf clear",
@@ -613,10 +615,11 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "Each port has SymbolErrorCounter, LinkErrorRecoveryCounter, "
 		    "LinkDownedCounter and PortRcvErrors from the first read on. Other error "
 		    "counters are printed if they are not 0. The text does not change with "
-		    "`--json`.\nWith `--names` the figures of ports have the names and labels of "
+		    "`--json`. `weft-metrics.timer` writes it to a file for node_exporter.\nWith "
+		    "`--names` the figures of ports have the names and labels of "
 		    "another exporter: `treydock` (infiniband_exporter) or `guilbaults` "
-		    "(infiniband-exporter). Then only these figures are printed. "
-		    "`weft-metrics.timer` writes the text to a file for node_exporter."},
+		    "(infiniband-exporter). With one of these two, only figures of ports are "
+		    "printed."},
 	{.words = "perf sweep",
 	 .print = print_perf_sweep,
 	 .summary = "Read the counters of all ports now and wait for the end.",
@@ -850,11 +853,12 @@ const struct ctl_command ctl_commands[] = {
 		 "The directory gets three files. opensm.conf has the options that have an "
 		 "equivalent in OpenSM. partitions.conf has the partition file in force, and the "
 		 "partitions and members that commands added. guid2lid has the LID of each port. "
-		 "The answer "
-		 "lists the options that could not be exported. Keys are not exported.\nOptions "
+		 "The answer lists the options that could not be exported. Keys are not "
+		 "exported.\nOptions "
 		 "that have weft's default are not exported, except for the routing engines. No "
-		 "file is overwritten. To return to OpenSM, stop weftd, copy the files to "
-		 "/etc/opensm and /var/cache/opensm, and start OpenSM."},
+		 "file is overwritten. To return to OpenSM, keep a copy of its present files, stop "
+		 "weftd, "
+		 "copy the new files to /etc/opensm and /var/cache/opensm, and start OpenSM."},
 	{.words = "takeover preview",
 	 .section = "Takeover",
 	 .arguments = {FLAG("list"), OPTION("config", "FILE")},

@@ -304,8 +304,8 @@ const struct conf_row conf_rows[] = {
 		 "file in the store, for all ports that have a LID. If the file takes P_Keys "
 		 "from more ports, the last good file stays in force until `weftctl config "
 		 "reload --force`. If the store has no last good file, the file is accepted. A "
-		 "standby accepts the file that is in force on its master. To accept every "
-		 "file, set 65535."},
+		 "standby accepts the file that is in force on its master. `weftctl partition "
+		 "apply` has the same limit for memberships. To accept every file, set 65535."},
 	{CHOICE("part_enforce", sm.part_enforce, enforcements, "\"both\""),
 	 .summary = "Direction in which a switch port drops packets with P_Keys that its host does "
 		    "not have.",

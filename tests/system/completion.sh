@@ -164,7 +164,7 @@ only_matches() {
 hidden() {
 	! "$BUILD/weftctl" --help | grep -q '^  complete ' || because "--help has the request" || return 1
 	! "$BUILD/weftctl" cmplete 2>&1 | grep -q '"complete' || because "an error suggests the request" || return 1
-	! grep -q '"complete node"' "$root/man/weftctl.8" || because "the page has the request"
+	! grep -q 'fBcomplete\\fR' "$root/man/weftctl.8" || because "the page has the request"
 }
 
 # zsh_completes LINE TEXT: by completions that are not the script's.

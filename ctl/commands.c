@@ -866,18 +866,16 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_preview,
 	 .failed = preview_failed,
 	 .summary = "Show everything that weftd would write if it became MASTER now.",
-	 .details =
-		 "The command writes nothing to the fabric. Run it before the first takeover from "
-		 "another subnet manager. It runs `weftd --preview` with your rights, which reads "
-		 "the whole fabric: see `weftd(8)`. It works beside a MASTER, also on the same "
-		 "port. "
-		 "The summary counts the Sets that change a value, LIDs, entries of forwarding "
-		 "tables, P_Keys and other members, and names the links that would bounce. With "
-		 "`--list` a line for each changed value has the value before and after.\nWith "
-		 "`--config` the preview uses this configuration. Otherwise it uses "
-		 "/etc/weft/weftd.conf, and the options of a weftd that runs here; their keys are "
-		 "not shown, so they come from the file. The exit status is 1 if the fabric could "
-		 "not be read in full."},
+	 .details = "The command writes nothing to the fabric. Run it before the first takeover "
+		    "from another subnet manager. It runs `weftd --preview` with your rights, "
+		    "which reads the whole fabric: see `weftd(8)`. It works beside a MASTER, "
+		    "also on the same port. The summary counts the Sets that change a value, "
+		    "LIDs, entries of forwarding tables, P_Keys and other members, and names the "
+		    "links that would bounce. With `--list` a line for each changed value has "
+		    "the value before and after.\nWith `--config` the preview uses this "
+		    "configuration. Otherwise it uses /etc/weft/weftd.conf, and the options of a "
+		    "weftd that runs here; their keys are not shown, so they come from the file. "
+		    "The exit status is 1 if the fabric could not be read in full."},
 	{.words = "completion",
 	 .section = "Shell completion",
 	 .arguments = {{.member = "shell", .label = "bash|zsh", .choices = shells}},

@@ -335,12 +335,12 @@ file_that_cuts_off_is_refused() {
 	wait_for 20 refusals_are 1 "$cut" || because "the log does not say so: $(tail -n 3 file.log)" || return 1
 	kill -HUP "${pids[file]}"
 	wait_for 20 refusals_are 2 "$cut" || because "the log does not say so: $(tail -n 3 file.log)" || return 1
-	matches "^Problem a reload was refused: .*good.conf: $cut" <(problem file) || because "status says: $(problem file | head -c 300)" || return 1
+	matches "Problem a reload was refused: .*good.conf: $cut" <(problem file) || because "status says: $(problem file | head -c 300)" || return 1
 	equal "the keys of host-0003" "$(keys host-0003 1)" "0x7fff 0x8007" || return 1
 	stop file && starts file host-0001 -o "partition_config_file=\"$PWD/good.conf\"" || return 1
 	matches "CRITICAL sm: .*good.conf: $cut.*; the last good file, of .*, is in force: accept the new file with" file.log ||
 		because "the log does not say so" || return 1
-	matches "^Problem .*$cut" <(problem file) || because "status says: $(problem file | head -c 300)" || return 1
+	matches "Problem .*$cut" <(problem file) || because "status says: $(problem file | head -c 300)" || return 1
 	equal "the keys of host-0003 after a start" "$(keys host-0003 1)" "0x7fff 0x8007" || return 1
 	ctl file config reload --force >/dev/null || because "--force is refused" || return 1
 	wait_for 20 holds host-0003 1 0x7fff || because "host-0003 holds $(keys host-0003 1)" || return 1

@@ -47,6 +47,7 @@
 #include "weftd/route_files.h"
 
 enum { EXIT_USAGE = READING_USAGE, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
+enum { PREVIEW_SWEEPS_MAX = 12 }; /* each tries one known M_Key of a silent device */
 
 static const char unit_user[] = "weft"; /* User= of systemd/weftd.service */
 
@@ -348,12 +349,13 @@ static void reported(void *ctx, int error, bool again, const char *text)
 	struct daemon *daemon = ctx;
 
 	bool ends = daemon->once || daemon->preview;
+	unsigned most = daemon->preview ? PREVIEW_SWEEPS_MAX : ONCE_SWEEPS_MAX;
 
 	tell_systemd(daemon, daemon->reported ? "" : "READY=1\n", text);
 	daemon->reported = true;
 	/* After a failure, or a change during a sweep, a few more sweeps follow. A preview also
 	 * repeats a sweep that has ended with an error: the next sweep tries other known M_Keys. */
-	if (ends && (!error || daemon->preview) && again && ++daemon->sweeps <= ONCE_SWEEPS_MAX)
+	if (ends && (!error || daemon->preview) && again && ++daemon->sweeps <= most)
 		return;
 	if (daemon->preview)
 		end_preview(daemon, error, text);

@@ -386,7 +386,7 @@ static int call_for_rows(const char *socket, json_t *request, const char *member
 	return error;
 }
 
-/* A partition that is removed meanwhile has no members. */
+/* A partition that is removed in the meantime has no members. */
 static int add_ports(const char *socket, json_t *row, char **refusal)
 {
 	char p_key[8];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The owner of the files may write during the copy. So the copy counts only if no file has changed
- * meanwhile; the store also has checksums (store/db.h).
+ * during it; the store also has checksums (store/db.h).
  */
 #include "weftd/preview_state.h"
 

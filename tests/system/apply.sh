@@ -131,7 +131,7 @@ dangers() {
 	says 0 '^changed: ' partition apply nothing.conf --owner site --force
 }
 
-# In one request, and again without a change. The daemon answers others meanwhile.
+# In one request, and again without a change. The daemon answers other clients during that.
 many_members() {
 	awk 'BEGIN { printf "red=0x5, ipoib: "; for (i = 0; i < 100000; i++) printf "0x%x=full,\n", 33554432 + i; print "0x2;" }' >many.conf
 	says 0 '^changed: 10000[12] changes for site' partition apply many.conf --owner site || return 1

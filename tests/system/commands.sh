@@ -113,7 +113,7 @@ text|events|| +role +DISCOVERING -> MASTER: no manager ranks higher$
 json|events|--since 0|^\{"kind":"role",.*"number":1,
 text|capture|seen.pcap --seconds 1|seen.pcap
 json|capture|seen.pcap --seconds 1|"file": "seen.pcap"
-text|perf sweep||^sweep [0-9]+: 32 ports of 14 agents read in
+text|perf sweep||^sweep 1: 32 ports of 14 agents read in
 json|perf sweep||"ports": 32
 text|perf top||^none$|^NODE +PORT +XMIT
 json|perf top|--by wait|"by": "wait"

@@ -407,7 +407,7 @@ static bool is_probing(const struct world *world)
 	return window_stats(world->sm->window)->under_way > 0;
 }
 
-/* Its node disappears while the agent is queried, and the daemon stops meanwhile. */
+/* Its node disappears while the agent is queried, and the daemon stops before the answer. */
 static void test_stops(void)
 {
 	struct play play = {0};

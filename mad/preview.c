@@ -25,6 +25,7 @@ struct target {
 	unsigned number; /* from 1 */
 	bool new_key;	 /* a Set() has changed its M_Key from held_key to m_key */
 	uint64_t held_key, m_key;
+	size_t next_key; /* not in the graph: the target whose key the next request takes */
 };
 
 struct pending { /* a request without an answer so far */
@@ -42,7 +43,7 @@ struct preview {
 	struct transport *real;
 	struct target **targets;
 	struct preview_target **shown; /* the same as shown outside, without unknown routes */
-	size_t num_targets, num_shown;
+	size_t num_targets, num_shown, num_new_keys;
 	struct map by_guid;  /* PortGUID to target */
 	struct map by_route; /* hash of a route to target: not in the graph */
 	struct map links;    /* (number of the target, port) to the target at the other end */
@@ -370,7 +371,8 @@ static struct preview_record *record_new(struct preview *preview, const struct p
 }
 
 /* Remembers the key that the port really has. */
-static void note_key(const struct pending *pending, const uint8_t *held, const uint8_t *after)
+static void note_key(struct preview *preview, const struct pending *pending, const uint8_t *held,
+		     const uint8_t *after)
 {
 	struct target *target = pending->target;
 	uint64_t m_key = be64_load(after); /* the first member of PortInfo */
@@ -379,6 +381,7 @@ static void note_key(const struct pending *pending, const uint8_t *held, const u
 		return;
 	if (!target->new_key)
 		target->held_key = pending->m_key;
+	preview->num_new_keys += !target->new_key;
 	target->new_key = true;
 	target->m_key = m_key;
 }
@@ -400,7 +403,7 @@ static void take_set(struct preview *preview, const struct pending *pending, uin
 	record->unchanged += memcmp(held, data, sizeof(held)) == 0 &&
 			     commands == record->bounces + record->reregistrations;
 	memcpy(record->after, data, SMP_DATA_SIZE);
-	note_key(pending, held, data);
+	note_key(preview, pending, held, data);
 }
 
 /* Receiving */
@@ -495,6 +498,26 @@ static bool preview_passes(const struct mad_header *header)
 		 attr_format(header->attr_id)));
 }
 
+/* The key that the device holds in place of a new key, which it never got. A route that is not in
+ * the graph can lead to any port: each request takes the key of another port. */
+static uint64_t held_key(const struct preview *preview, struct target *target, uint64_t m_key)
+{
+	if (target->new_key && m_key == target->m_key)
+		return target->held_key;
+	if (target->shown.port_guid || !preview->num_new_keys)
+		return m_key;
+	for (size_t i = 0; i < preview->num_targets; i++) {
+		const struct target *other =
+			preview->targets[(target->next_key + i) % preview->num_targets];
+
+		if (other->new_key && m_key == other->m_key) {
+			target->next_key = other->number;
+			return other->held_key;
+		}
+	}
+	return m_key;
+}
+
 static struct pending *pending_new(struct preview *preview, const struct mad_header *header,
 				   const uint8_t *mad)
 {
@@ -507,9 +530,7 @@ static struct pending *pending_new(struct preview *preview, const struct mad_hea
 	pending->attr_mod = modifier_of(header->attr_id, header->attr_mod);
 	pending->is_set = header->method == METHOD_SET;
 	memcpy(pending->data, mad + SMP_DATA_OFFSET, SMP_DATA_SIZE);
-	pending->m_key = be64_load(mad + SMP_M_KEY_OFFSET);
-	if (pending->target->new_key && pending->m_key == pending->target->m_key)
-		pending->m_key = pending->target->held_key;
+	pending->m_key = held_key(preview, pending->target, be64_load(mad + SMP_M_KEY_OFFSET));
 	return pending;
 }
 

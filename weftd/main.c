@@ -47,7 +47,7 @@
 #include "weftd/route_files.h"
 
 enum { EXIT_USAGE = READING_USAGE, STATUS_SIZE = 512, ONCE_SWEEPS_MAX = 3 };
-enum { PREVIEW_SWEEPS_MAX = 12 }; /* each tries one known M_Key of a silent device */
+enum { PREVIEW_SWEEPS_MAX = 5 }; /* each tries other known M_Keys of silent devices */
 
 static const char unit_user[] = "weft"; /* User= of systemd/weftd.service */
 

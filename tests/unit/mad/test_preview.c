@@ -265,6 +265,38 @@ static void test_m_key(void)
 	end();
 }
 
+/* A port at the end of an unknown route may have got a new key by another route. Its requests take
+ * turns with the keys that ports hold in place of this new key. */
+static void test_m_key_of_unknown_route(void)
+{
+	static const uint64_t held[] = {0xAAAA, 0xDDDD};
+	const struct route_path unknown = {.hops = 2, .port = {0, 1, 4}};
+	const struct route_path *ports[] = {&host, &second};
+	uint8_t device[SMP_DATA_SIZE] = {0}, wanted[SMP_DATA_SIZE] = {0};
+	unsigned seen = 0;
+
+	begin();
+	preview_bed_ask(&bed, METHOD_GET, ATTR_NODE_INFO, 0, 0xBBBB, &unknown, NULL, device);
+	CU_ASSERT_EQUAL(be64_load(bed.last + SMP_M_KEY_OFFSET), 0xBBBB); /* no new key yet */
+	be64_store(wanted, 0xBBBB);
+	for (unsigned i = 0; i < 2; i++) {
+		be64_store(device, held[i]);
+		preview_bed_ask(&bed, METHOD_SET, ATTR_PORT_INFO, 1, held[i], ports[i], wanted,
+				device);
+	}
+	memset(device, 0, sizeof(device));
+	for (unsigned i = 0; i < 4; i++) {
+		preview_bed_ask(&bed, METHOD_GET, ATTR_NODE_INFO, 0, 0xBBBB, &unknown, NULL,
+				device);
+		for (unsigned k = 0; k < 2; k++)
+			seen += be64_load(bed.last + SMP_M_KEY_OFFSET) == held[k] ? 1u << 4 * k : 0;
+	}
+	CU_ASSERT_EQUAL(seen, 0x22); /* each twice */
+	preview_bed_ask(&bed, METHOD_GET, ATTR_NODE_INFO, 0, 0xCCCC, &unknown, NULL, device);
+	CU_ASSERT_EQUAL(be64_load(bed.last + SMP_M_KEY_OFFSET), 0xCCCC);
+	end();
+}
+
 static void test_switch_info(void)
 {
 	const struct switch_info device = {
@@ -308,11 +340,17 @@ static void test_status(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"withheld", test_withheld},  {"requests of others", test_requests_of_others},
-		{"table", test_table},	      {"routes", test_routes},
-		{"PortInfo", test_port_info}, {"bounces", test_bounces},
-		{"M_Key", test_m_key},	      {"SwitchInfo", test_switch_info},
-		{"status", test_status},      CU_TEST_INFO_NULL,
+		{"withheld", test_withheld},
+		{"requests of others", test_requests_of_others},
+		{"table", test_table},
+		{"routes", test_routes},
+		{"PortInfo", test_port_info},
+		{"bounces", test_bounces},
+		{"M_Key", test_m_key},
+		{"SwitchInfo", test_switch_info},
+		{"status", test_status},
+		{"M_Key of an unknown route", test_m_key_of_unknown_route},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("preview", tests);

@@ -316,13 +316,14 @@ json_t *health_judge(const json_t *status)
 	const struct rule *found[ARRAY_SIZE(rules)];
 	enum health_level worst = HEALTH_HEALTHY;
 	json_t *checks = json_array();
+	const char *decided = ""; /* the last check that has a rule which applies */
 	size_t count = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if (count && !strcmp(found[count - 1]->check, rules[i].check))
+		if (strcmp(decided, rules[i].check) == 0 || !rule_applies(status, &rules[i]))
 			continue;
-		if (rule_applies(status, &rules[i]))
-			found[count++] = &rules[i];
+		decided = rules[i].check;
+		found[count++] = &rules[i];
 	}
 	for (int level = HEALTH_BROKEN; level >= HEALTH_HEALTHY; level--) {
 		for (size_t i = 0; i < count; i++) {

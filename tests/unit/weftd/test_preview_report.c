@@ -86,11 +86,16 @@ static void check_change(size_t n, const char *wanted)
 	json_decref(report);
 }
 
+static struct port_info lid(lid_t value)
+{
+	return (struct port_info){.lid = value};
+}
+
 static void test_lids(void)
 {
 	begin();
-	set_port(&sw, 0, (struct port_info){.lid = 4}, (struct port_info){.lid = 5});
-	set_port(&host, 1, (struct port_info){.lid = 0}, (struct port_info){.lid = 6});
+	set_port(&sw, 0, lid(4), lid(5));
+	set_port(&host, 1, lid(0), lid(6));
 	check(bed.preview, "lids.changed", 1);
 	check(bed.preview, "lids.assigned", 1);
 	check(bed.preview, "lids.kept", 1);
@@ -171,14 +176,15 @@ static void test_commands(void)
 /* Neither the document nor the text has a key. */
 static void test_m_key(void)
 {
+	const struct port_info was = {.m_key = 0x1234567890ABCDEF};
+	const struct port_info is = {.m_key = 0x1122334455667788};
 	json_t *report;
 	char *text, *printed = NULL;
 	size_t size;
 	FILE *out;
 
 	begin();
-	set_port(&host, 1, (struct port_info){.m_key = 0x1234567890ABCDEF},
-		 (struct port_info){.m_key = 0x1122334455667788});
+	set_port(&host, 1, was, is);
 	check(bed.preview, "m_keys", 1);
 	check_change(0, "host 1 PortInfo M_Key (hidden) (hidden)");
 	report = preview_report(bed.preview, true);

@@ -22,15 +22,16 @@ struct snap_named {
 uint32_t node_count(const struct snapshot *snapshot);
 /* The facts of the node at an index; borrowed. */
 const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place);
-/* Accepts a name, a GUID (16 digits, or 0x and digits), a LID, or a hostlist (lib/hostlist.h) of
- * one name; an adapter with two ports gives its first port. */
+/* Accepts a name, a GUID (16 digits, or 0x and digits), a LID, or a hostlist (lib/hostlist.h) of a
+ * few names of one node; an adapter with two ports gives its first port. */
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name);
 
 /* Whether a NODE argument is a hostlist rather than the description of a node. */
 bool snapshot_is_hostlist(const struct snapshot *snapshot, const char *text);
 /* Puts the GUIDs of the nodes of a hostlist, names and GUIDs, into nodes, which the caller frees.
  * Several nodes may have the same name. False: an item names no node, or text is not a hostlist;
- * the reason is in error. */
+ * the reason is in error. A long list takes longer than a turn of the loop may take: call it on a
+ * worker. */
 bool snapshot_find_listed(const struct snapshot *snapshot, const char *text, struct map *nodes,
 			  char error[SNAP_NAMED_ERROR_SIZE]);
 

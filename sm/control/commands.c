@@ -685,6 +685,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 {
 	sm->commands = mem_zalloc(sizeof(*sm->commands));
 	list_init(&sm->commands->port_changes);
+	list_init(&sm->commands->port_listings);
 	list_init(&sm->commands->judgements);
 	list_init(&sm->commands->dumps);
 	list_init(&sm->commands->whys);
@@ -720,6 +721,7 @@ void sm_commands_stop(struct sm_commands *commands)
 	judge_stop(commands);
 	why_stop(commands);
 	port_changes_stop(commands);
+	port_listings_stop(commands);
 	partition_check_stop(commands);
 	partition_commands_stop(commands);
 	partition_apply_stop(commands);
@@ -733,6 +735,7 @@ void sm_commands_free(struct sm_commands *commands)
 	judge_done(commands);
 	why_done(commands);
 	dumps_done(commands);
+	port_listings_done(commands);
 	partition_check_done(commands);
 	ha_commands_done(commands);
 	free(commands);

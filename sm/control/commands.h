@@ -15,6 +15,7 @@
 struct sm_commands {
 	struct list partition_changes; /* partition.c: not durable, or not written yet */
 	struct list port_changes;      /* port.c: not durable yet */
+	struct list port_listings;     /* port.c: a worker finds their nodes */
 	struct list judgements;	       /* judge.c: the first judgement is being computed */
 	struct list dumps;	       /* route.c: under way */
 	struct list whys;	       /* why_command.c: agents have not answered yet */
@@ -76,6 +77,10 @@ void ha_commands_stop(struct sm_commands *commands);
 void ha_commands_done(struct sm_commands *commands);
 /* Answers the port disable and enable commands that wait for a sweep. */
 void port_changes_stop(struct sm_commands *commands);
+/* Answers the port list commands whose nodes a worker finds. */
+void port_listings_stop(struct sm_commands *commands);
+/* Frees them. */
+void port_listings_done(struct sm_commands *commands);
 /* Answers the route check, quality and plan commands that run. */
 void judge_stop(struct sm_commands *commands);
 /* Frees their state and their snapshots. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/hostlist.h"
 #include "lib/mem.h"
 #include "sm/control/commands.h"
 #include "sm/discovery/disabled.h"
@@ -158,7 +159,11 @@ struct asking {
 	unsigned port;
 	bool shows_node; /* its row comes first */
 	bool disables, forced;
-	struct map guids; /* of the nodes to list; empty: all */
+	struct map guids;	 /* of the nodes to list; empty: all */
+	struct work_job finding; /* the nodes of a hostlist */
+	struct list link;	 /* in commands->port_listings */
+	bool is_list, found;	 /* results: the node argument is a hostlist; its nodes exist */
+	char error[SNAP_NAMED_ERROR_SIZE];
 	uint32_t at, until;
 	unsigned next; /* port of the place */
 };
@@ -196,6 +201,7 @@ static void port_command_begin(struct sm *sm, struct control_request *request, c
 	struct asking *asking = mem_zalloc(sizeof(*asking));
 
 	*asking = *what;
+	list_init(&asking->link);
 	asking->sm = sm;
 	asking->request = request;
 	asking->node = node ? mem_strdup(node) : NULL;
@@ -305,31 +311,79 @@ static enum stream_step asking_next(void *source, struct buffer *part)
 	return rows ? STREAM_PART : STREAM_END;
 }
 
-/* Nodes of a hostlist. Returns false if the request has ended. */
-static bool walk_listed(struct asking *asking)
+static void list_ports_now(struct asking *asking)
 {
-	char error[SNAP_NAMED_ERROR_SIZE];
-
-	if (snapshot_find_listed(asking->snapshot, asking->node, &asking->guids, error))
-		return true;
-	control_fail(asking->request, "%s", error);
-	asking_free(asking);
-	return false;
-}
-
-static void list_ports(struct asking *asking)
-{
-	bool is_list = asking->node && !asking->shows_node &&
-		       snapshot_is_hostlist(asking->snapshot, asking->node);
+	bool is_list = asking->is_list;
 	int64_t at = asking->node && !is_list ? port_command_place(asking) : 0;
 
-	if (at < 0 || (is_list && !walk_listed(asking)))
+	if (at < 0)
 		return;
 	asking->at = (uint32_t)at;
 	asking->until = node_count(asking->snapshot);
 	if (asking->node && !asking->shows_node && !is_list)
 		walk_node(asking, (uint32_t)at);
 	control_stream(asking->request, asking_next, asking_finish, asking);
+}
+
+/* On a worker, because a list may have tens of thousands of names. */
+static void find_listed_nodes(struct work_job *job)
+{
+	struct asking *asking = container_of(job, struct asking, finding);
+
+	asking->is_list = snapshot_is_hostlist(asking->snapshot, asking->node);
+	if (asking->is_list)
+		asking->found = snapshot_find_listed(asking->snapshot, asking->node, &asking->guids,
+						     asking->error);
+}
+
+static void listed_nodes_found(struct work_job *job)
+{
+	struct asking *asking = container_of(job, struct asking, finding);
+
+	list_del(&asking->link);
+	if (!asking->request) {
+		asking_free(asking); /* it was answered */
+	} else if (asking->is_list && !asking->found) {
+		control_fail(asking->request, "%s", asking->error);
+		asking_free(asking);
+	} else {
+		list_ports_now(asking);
+	}
+}
+
+static void list_ports(struct asking *asking)
+{
+	if (!asking->node || asking->shows_node || !hostlist_is_list(asking->node)) {
+		list_ports_now(asking);
+		return;
+	}
+	asking->finding = (struct work_job){
+		.name = "nodes of a list", .run = find_listed_nodes, .done = listed_nodes_found};
+	list_init(&asking->finding.link);
+	list_push(&asking->sm->commands->port_listings, &asking->link);
+	work_submit(asking->sm->pool, &asking->finding);
+}
+
+void port_listings_stop(struct sm_commands *commands)
+{
+	list_for_each (link, &commands->port_listings) {
+		struct asking *asking = container_of(link, struct asking, link);
+
+		if (asking->request)
+			control_fail(asking->request, "the daemon is stopping");
+		asking->request = NULL;
+	}
+}
+
+void port_listings_done(struct sm_commands *commands)
+{
+	port_listings_stop(commands);
+	list_for_each (link, &commands->port_listings) {
+		struct asking *asking = container_of(link, struct asking, link);
+
+		list_del(&asking->link);
+		asking_free(asking);
+	}
 }
 
 static void port_command_show(struct asking *asking)

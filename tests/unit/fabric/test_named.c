@@ -54,6 +54,9 @@ static const struct {
 	{"0x10,leaf", 0, NULL},
 	{"h1,leaf", -1, "\"h1,leaf\" names 2 nodes: this command needs one node"},
 	{"h[1-2]", -1, "there is no node \"h2\""},
+	/* A long list is refused before its names are looked up. */
+	{"h[1-131072]", -1, "\"h[1-131072]\" names more than 8 nodes: this command needs one node"},
+	{"h[1-200000]", -1, "\"h[1-200000]\" names more than 8 nodes: this command needs one node"},
 	{"h[1", -1, "\"h[1\": "},
 	{"absent", -1,
 	 "there is no node \"absent\": expected a name, a GUID or a LID; weftctl node list shows "

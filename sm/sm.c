@@ -430,6 +430,12 @@ char *sm_partitions_danger(struct sm *sm, struct partitions *partitions, unsigne
 	return policy_needs_confirmation(&sm->policy, partitions, limit);
 }
 
+struct policy_comparison *sm_judge_partitions(struct sm *sm, struct partitions *partitions,
+					      unsigned limit, policy_judged_fn *judged, void *ctx)
+{
+	return policy_judge_file(&sm->policy, partitions, limit, judged, ctx);
+}
+
 bool sm_has_last_partitions(const struct sm *sm)
 {
 	return sm->policy.file && partition_kept_mark(sm->registry);

@@ -17,6 +17,7 @@
 #include "mad/txn.h"
 #include "mad/window.h"
 #include "sm/options.h"
+#include "sm/partition/losses.h"
 #include "sm/partition/partitions.h"
 #include "store/registry.h"
 #include "store/store.h"
@@ -64,6 +65,9 @@ bool sm_set_unconfirmed_partitions(struct sm *sm, const char *problem);
 /* Why these partitions (NULL: none) need a confirmation before they replace those in force, for
  * free(); NULL: they need none. limit: the option partition_confirm_ports. */
 char *sm_partitions_danger(struct sm *sm, struct partitions *partitions, unsigned limit);
+/* The same in slices: policy_judge_file(). policy_judge_cancel() ends it, before sm_free(). */
+struct policy_comparison *sm_judge_partitions(struct sm *sm, struct partitions *partitions,
+					      unsigned limit, policy_judged_fn *judged, void *ctx);
 /* Whether the store has the last good partition file. */
 bool sm_has_last_partitions(const struct sm *sm);
 /* Whether a partition file is or was in force. */

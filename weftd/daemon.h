@@ -40,6 +40,8 @@ int daemon_log_level(const struct daemon *daemon);
 /* SIGHUP: reads the configuration again, and applies all changes, or none with a logged error. arg:
  * struct daemon. */
 void daemon_hang_up(void *arg);
+/* Ends a reload that compares partition files, with an error. Before manager_stop(). */
+void daemon_stop_reload(struct daemon *daemon);
 /* Adds config show, config check and config reload to the control socket. */
 void daemon_register_config(struct daemon *daemon);
 

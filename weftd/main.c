@@ -618,6 +618,7 @@ static void daemon_stop(struct daemon *daemon)
 	daemon->is_stopping = true;
 	if (daemon->manager) {
 		loop_notify(daemon->loop, "STOPPING=1");
+		daemon_stop_reload(daemon);
 		manager_stop(daemon->manager);
 	}
 	control_free(daemon->control); /* before the manager: its clients hold requests of it */

@@ -57,6 +57,7 @@ struct reload {
 	struct daemon *daemon;
 	struct control_request *request; /* NULL: SIGHUP */
 	struct reading reading;
+	struct policy_comparison *comparison; /* of the partition files, under way; or NULL */
 };
 
 static void reload_begin(struct daemon *daemon, struct control_request *request, bool force);
@@ -66,6 +67,7 @@ static void reload_end(struct reload *reload)
 	struct daemon *daemon = reload->daemon;
 	bool again = daemon->reload_again;
 
+	policy_judge_cancel(reload->comparison);
 	reading_done(&reload->reading);
 	free(reload);
 	daemon->reload = NULL;
@@ -150,11 +152,34 @@ static void reload_is_judged(void *ctx, const char *danger)
 	free(reason);
 }
 
+static void judge_engines_of(struct reload *reload)
+{
+	sm_judge_options(manager_sm(reload->daemon->manager), &reload->reading.conf.sm,
+			 reload_is_judged, reload);
+}
+
+static void partitions_are_judged(void *ctx, char *danger)
+{
+	struct reload *reload = ctx;
+	char *reason;
+
+	reload->comparison = NULL;
+	if (!danger) {
+		judge_engines_of(reload);
+		return;
+	}
+	reason = mem_printf("%s: correct it, or accept it with weftctl config reload --force",
+			    danger);
+	reload_fail(reload, MESSAGE_PARTITIONS, reason);
+	free(reason);
+	free(danger);
+}
+
 /* Applies all changes, or none with a logged error. */
 static void reload_begin(struct daemon *daemon, struct control_request *request, bool force)
 {
 	struct reload *reload = mem_zalloc(sizeof(*reload));
-	char error[CONF_ERROR_SIZE], *danger, *reason;
+	char error[CONF_ERROR_SIZE];
 	int rc;
 
 	daemon->reload = reload;
@@ -169,17 +194,19 @@ static void reload_begin(struct daemon *daemon, struct control_request *request,
 		reload_apply(reload);
 		return;
 	}
-	danger = partitions_danger(daemon, &reload->reading);
-	if (!danger) {
-		sm_judge_options(manager_sm(daemon->manager), &reload->reading.conf.sm,
-				 reload_is_judged, reload);
-		return;
-	}
-	reason = mem_printf("%s: correct it, or accept it with weftctl config reload --force",
-			    danger);
-	reload_fail(reload, MESSAGE_PARTITIONS, reason);
-	free(reason);
-	free(danger);
+	if (reload->reading.partitions.source == PARTITIONS_NO_FILE)
+		judge_engines_of(reload);
+	else
+		reload->comparison = sm_judge_partitions(
+			manager_sm(daemon->manager), reload->reading.partitions.partitions,
+			reload->reading.conf.sm.partition_confirm_ports, partitions_are_judged,
+			reload);
+}
+
+void daemon_stop_reload(struct daemon *daemon)
+{
+	if (daemon->reload && daemon->reload->comparison)
+		reload_fail(daemon->reload, NULL, "the daemon is stopping");
 }
 
 /* Only an administrator at weftctl can confirm dangerous changes. */

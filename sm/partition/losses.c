@@ -10,7 +10,11 @@
 #include "lib/mem.h"
 #include "sm/partition/parts.h"
 
-enum { KEYS = 0x8000 };
+enum {
+	KEYS = 0x8000,
+	GUIDS_A_PIECE = 16,
+	GUID_UNITS = 30, /* the cost of one: its P_Keys are computed twice */
+};
 
 /* Members of a partition, before and after. */
 struct count {
@@ -22,13 +26,22 @@ struct tally {
 	uint32_t lost; /* ports */
 };
 
-struct comparison {
+struct policy_comparison {
+	struct slices slices;
 	struct policy *policy;
-	struct policy_file *file; /* NULL: none */
-	struct tally *tallies;	  /* by partition */
+	struct partitions *partitions; /* borrowed */
+	struct policy_file *file;      /* of these partitions; NULL: none */
+	bool present;
+	guid_t *guids; /* of the ports to compare */
+	size_t num_guids;
+	uint64_t state;	       /* of the policy, when guids was made */
+	struct tally *tallies; /* by partition */
 	pkey_t *before;
 	unsigned room;
 	uint64_t ports;
+	unsigned limit;
+	policy_judged_fn *judged;
+	void *ctx;
 };
 
 static bool has_key(const pkey_t *keys, unsigned count, pkey_t key)
@@ -51,7 +64,8 @@ static void count_key(struct count *count, const struct port_keys *keys, unsigne
 }
 
 /* The keys that the port would have. Without a file, ports may be open again. */
-static struct port_keys keys_after(struct comparison *c, guid_t guid, const struct port *port)
+static struct port_keys keys_after(struct policy_comparison *c, guid_t guid,
+				   const struct port *port)
 {
 	struct policy *policy = c->policy;
 	enum partition_source source = policy->source;
@@ -64,7 +78,7 @@ static struct port_keys keys_after(struct comparison *c, guid_t guid, const stru
 	return keys;
 }
 
-static void compare_guid(struct comparison *c, guid_t guid, const struct port *port)
+static void compare_guid(struct policy_comparison *c, guid_t guid, const struct port *port)
 {
 	struct port_keys before = policy_guid_keys(c->policy, guid), after;
 	bool loses = false;
@@ -92,23 +106,70 @@ static void compare_guid(struct comparison *c, guid_t guid, const struct port *p
 	c->ports += loses;
 }
 
-static void compare_ports(struct comparison *c, bool present)
+static size_t gather_present(const struct map *ports, guid_t *guids)
 {
+	const struct port *port;
+	size_t position = 0, count = 0;
+
+	while ((port = map_next(ports, &position)))
+		guids[count++] = port_facts(port)->guid;
+	return count;
+}
+
+static size_t gather_known(const struct registry *registry, guid_t *guids)
+{
+	const struct lid_entry *entry = registry_first(registry, REGISTRY_LID, -1, NULL);
+	size_t count = 0;
+
+	for (; entry; entry = registry_next(registry, REGISTRY_LID, -1, entry))
+		guids[count++] = entry->guid;
+	return count;
+}
+
+/* The GUIDs are copied, because ports may appear and disappear between two slices. */
+static unsigned gather_guids(void *arg, size_t *at)
+{
+	struct policy_comparison *c = arg;
 	const struct registry *registry = c->policy->registry;
 	const struct map *ports = &c->policy->fabric->ports;
-	const struct lid_entry *entry;
-	const struct port *port;
-	size_t position = 0;
+	size_t room = c->present ? ports->count : registry_count(registry, REGISTRY_LID);
 
-	if (present) {
-		while ((port = map_next(ports, &position)))
-			compare_guid(c, port_facts(port)->guid, port);
-		return;
-	}
-	for (entry = registry_first(registry, REGISTRY_LID, -1, NULL); entry;
-	     entry = registry_next(registry, REGISTRY_LID, -1, entry))
-		compare_guid(c, entry->guid, map_get(ports, entry->guid));
+	if (*at)
+		return 0;
+	*at = 1;
+	c->state = c->policy->state;
+	c->ports = 0;
+	memset(c->tallies, 0, KEYS * sizeof(*c->tallies));
+	free(c->guids);
+	c->guids = mem_array(room + 1, sizeof(*c->guids));
+	c->num_guids =
+		c->present ? gather_present(ports, c->guids) : gather_known(registry, c->guids);
+	return 1 + (unsigned)room / 16;
 }
+
+static unsigned compare_guids(void *arg, size_t *at)
+{
+	struct policy_comparison *c = arg;
+	size_t begin = *at;
+
+	for (; *at < c->num_guids && *at < begin + GUIDS_A_PIECE; ++*at) {
+		guid_t guid = c->guids[*at];
+
+		compare_guid(c, guid, map_get(&c->policy->fabric->ports, guid));
+	}
+	return (unsigned)(*at - begin) * GUID_UNITS;
+}
+
+static bool comparison_is_stale(const void *arg)
+{
+	const struct policy_comparison *c = arg;
+
+	return c->state != c->policy->state;
+}
+
+static slice_fn *const comparison_stages[] = {gather_guids, compare_guids, NULL};
+static const struct slice_plan comparison_plan = {"comparison of partition files",
+						  comparison_stages, comparison_is_stale};
 
 static uint64_t pairs_among(const struct count *count)
 {
@@ -117,7 +178,7 @@ static uint64_t pairs_among(const struct count *count)
 	return full * (full - (full > 0)) / 2 + full * count->limited;
 }
 
-static struct policy_losses worst_of(const struct comparison *c)
+static struct policy_losses worst_of(const struct policy_comparison *c)
 {
 	struct policy_losses losses = {.ports = c->ports};
 	const struct tally *worst = c->tallies;
@@ -134,23 +195,39 @@ static struct policy_losses worst_of(const struct comparison *c)
 	return losses;
 }
 
+static struct policy_comparison *comparison_new(struct policy *policy,
+						struct partitions *partitions, bool present)
+{
+	struct policy_comparison *c = mem_zalloc(sizeof(*c));
+
+	c->policy = policy;
+	c->partitions = partitions;
+	c->present = present;
+	c->file = partitions ? policy_file_new(partitions) : NULL;
+	c->tallies = mem_array(KEYS, sizeof(struct tally));
+	return c;
+}
+
+static void comparison_free(struct policy_comparison *c)
+{
+	if (c->file)
+		c->file->partitions = NULL; /* it is borrowed */
+	policy_file_free(c->file);
+	free(c->tallies);
+	free(c->before);
+	free(c->guids);
+	free(c);
+}
+
 struct policy_losses policy_losses(struct policy *policy, struct partitions *partitions,
 				   bool present)
 {
-	struct comparison c = {
-		.policy = policy,
-		.file = partitions ? policy_file_new(partitions) : NULL,
-		.tallies = mem_array(KEYS, sizeof(struct tally)),
-	};
+	struct policy_comparison *c = comparison_new(policy, partitions, present);
 	struct policy_losses losses;
 
-	compare_ports(&c, present);
-	losses = worst_of(&c);
-	if (c.file)
-		c.file->partitions = NULL; /* it is borrowed */
-	policy_file_free(c.file);
-	free(c.tallies);
-	free(c.before);
+	slices_at_once(&comparison_plan, c);
+	losses = worst_of(c);
+	comparison_free(c);
 	return losses;
 }
 
@@ -161,23 +238,65 @@ static const char *partition_title(const struct policy *policy, pkey_t p_key)
 	return partition ? partition->name : "";
 }
 
-char *policy_needs_confirmation(struct policy *policy, struct partitions *partitions,
-				unsigned limit)
+static char *losses_text(const struct policy *policy, const struct partitions *partitions,
+			 const struct policy_losses *losses, unsigned limit)
 {
-	struct policy_losses losses;
 	const char *name;
 
-	if (policy_is_masters_file(policy, partitions))
+	if (losses->ports <= limit)
 		return NULL;
-	losses = policy_losses(policy, partitions, policy->live);
-	if (losses.ports <= limit)
-		return NULL;
-	name = partition_title(policy, losses.p_key);
+	name = partition_title(policy, losses->p_key);
 	return mem_printf("%s: takes P_Keys from %" PRIu64
 			  " ports (partition_confirm_ports is %u), among them 0x%04x%s%s%s from "
 			  "%" PRIu64 " ports, so %" PRIu64
 			  " pairs of ports could no longer exchange packets in it",
 			  partitions ? partitions->name : "partition_config_file \"\"",
-			  losses.ports, limit, losses.p_key, *name ? " (" : "", name,
-			  *name ? ")" : "", losses.ports_of_p_key, losses.pairs);
+			  losses->ports, limit, losses->p_key, *name ? " (" : "", name,
+			  *name ? ")" : "", losses->ports_of_p_key, losses->pairs);
+}
+
+char *policy_needs_confirmation(struct policy *policy, struct partitions *partitions,
+				unsigned limit)
+{
+	struct policy_losses losses;
+
+	if (policy_is_masters_file(policy, partitions))
+		return NULL;
+	losses = policy_losses(policy, partitions, policy->live);
+	return losses_text(policy, partitions, &losses, limit);
+}
+
+static void comparison_done(void *arg)
+{
+	struct policy_comparison *c = arg;
+	struct policy_losses losses = worst_of(c);
+	char *danger = policy_is_masters_file(c->policy, c->partitions)
+			       ? NULL
+			       : losses_text(c->policy, c->partitions, &losses, c->limit);
+	policy_judged_fn *judged = c->judged;
+	void *ctx = c->ctx;
+
+	comparison_free(c);
+	judged(ctx, danger);
+}
+
+struct policy_comparison *policy_judge_file(struct policy *policy, struct partitions *partitions,
+					    unsigned limit, policy_judged_fn *judged, void *ctx)
+{
+	struct policy_comparison *c = comparison_new(policy, partitions, policy->live);
+
+	c->limit = limit;
+	c->judged = judged;
+	c->ctx = ctx;
+	slices_init(&c->slices, policy->loop, &comparison_plan, c, comparison_done, c);
+	slices_begin(&c->slices);
+	return c;
+}
+
+void policy_judge_cancel(struct policy_comparison *c)
+{
+	if (!c)
+		return;
+	slices_cancel(&c->slices);
+	comparison_free(c);
 }

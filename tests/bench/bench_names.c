@@ -76,6 +76,7 @@ static void bench_names(void)
 static void bench_losses(void)
 {
 	struct world *world = sm_world_new(net_tree2(2, 2, 1, 1), 2, 1, NULL);
+	struct policy_file *index;
 	struct partitions *file;
 	unsigned ports = quick ? 4000 : 40000;
 	char *error, *text = NULL;
@@ -97,10 +98,15 @@ static void bench_losses(void)
 	fclose(out);
 	at = cpu_ms();
 	CU_ASSERT_EQUAL_FATAL(partitions_parse("f", text, size, false, &file, &error), 0);
-	show("parse file", at);
+	show("parse a partition file", at);
+	at = cpu_ms();
+	index = policy_file_new(file);
+	show("index it", at);
+	index->partitions = NULL;
+	policy_file_free(index);
 	at = cpu_ms();
 	policy_losses(&world->sm->policy, file, false);
-	show("policy losses", at);
+	show("compare it with the file in force (in slices)", at);
 	partitions_free(file);
 	free(text);
 	sm_world_free(world);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What partition files would take from ports: counts of ports and pairs, and the limit. */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o
 #include "tests/unit/fixtures/sm_world.h"
 
 #include <string.h>
@@ -89,9 +90,102 @@ static void test_rows(void)
 	}
 }
 
+enum { KNOWN = 2000, PORTS_A_TURN_MAX = 64 };
+
+/* The rounds of deferred calls until the comparison ends. */
+static struct {
+	struct loop_deferred round;
+	unsigned rounds, changes_at; /* changes_at: the round in which partitions change */
+	struct policy *policy;
+	bool is_over;
+	char *danger;
+} counted;
+
+static void count_round(void *arg)
+{
+	struct partitions *file;
+
+	(void)arg;
+	if (counted.is_over)
+		return;
+	if (++counted.rounds == counted.changes_at) {
+		file = parse(OPEN "a=5: ALL=full; b=6: ALL=full;");
+		policy_set_file(counted.policy, PARTITIONS_FILE, file);
+	}
+	loop_defer(&counted.round);
+}
+
+static void comparison_is_over(void *ctx, char *danger)
+{
+	(void)ctx;
+	counted.is_over = true;
+	counted.danger = danger;
+}
+
+static bool is_compared(const struct world *world)
+{
+	(void)world;
+	return counted.is_over;
+}
+
+/* A manager that is no MASTER yet, and knows many ports. */
+static struct world *world_of_known_ports(void)
+{
+	struct world *world = sm_world_new(net_tree2(2, 2, 1, 1), 2, 1, NULL);
+
+	policy_set_file(&world->sm->policy, PARTITIONS_FILE, parse(OPEN "a=5: ALL=full;"));
+	for (unsigned i = 1; i <= KNOWN; i++) {
+		const struct lid_entry entry = {.guid = 0x9000 + i, .lid = (lid_t)i};
+
+		registry_put(world->registry, REGISTRY_LID, &entry);
+	}
+	memset(&counted, 0, sizeof(counted));
+	counted.policy = &world->sm->policy;
+	loop_deferred_init(&counted.round, world->loop, "count", count_round, NULL);
+	return world;
+}
+
+/* No turn compares many ports, and a change of the partitions during that counts. */
+static void test_slices(void)
+{
+	for (unsigned changes = 0; changes < 2; changes++) {
+		struct world *world = world_of_known_ports();
+		struct partitions *after = parse(OPEN);
+
+		counted.changes_at = changes * (KNOWN / PORTS_A_TURN_MAX / 2);
+		policy_judge_file(counted.policy, after, 10, comparison_is_over, NULL);
+		loop_defer(&counted.round);
+		sm_world_run(world, is_compared);
+		CU_ASSERT(counted.rounds >= KNOWN / PORTS_A_TURN_MAX * (changes ? 3 : 2) / 2);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(counted.danger);
+		CU_ASSERT_PTR_NOT_NULL(strstr(counted.danger, "takes P_Keys from 2000 ports"));
+		CU_ASSERT_PTR_NOT_NULL(
+			strstr(counted.danger, "among them 0x0005 (a) from 2000 ports"));
+		free(counted.danger);
+		partitions_free(after);
+		sm_world_free(world);
+	}
+}
+
+static void test_cancel(void)
+{
+	struct world *world = world_of_known_ports();
+	struct partitions *after = parse(OPEN);
+
+	policy_judge_cancel(policy_judge_file(counted.policy, after, 10, comparison_is_over, NULL));
+	sm_world_up(world);
+	CU_ASSERT_FALSE(counted.is_over);
+	policy_judge_cancel(NULL);
+	partitions_free(after);
+	sm_world_free(world);
+}
+
 int main(void)
 {
-	static const CU_TestInfo tests[] = {{"losses of ports", test_rows}, CU_TEST_INFO_NULL};
+	static const CU_TestInfo tests[] = {{"losses of ports", test_rows},
+					    {"slices", test_slices},
+					    {"cancelled", test_cancel},
+					    CU_TEST_INFO_NULL};
 
 	return unit_main("partition losses", tests);
 }

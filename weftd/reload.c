@@ -136,11 +136,15 @@ static void reload_apply(struct reload *reload)
 	reload_end(reload);
 }
 
-static void reload_is_judged(void *ctx, const char *danger)
+static void reload_is_judged(void *ctx, const char *danger, const char *error)
 {
 	struct reload *reload = ctx;
 	char *reason;
 
+	if (error) {
+		reload_fail(reload, NULL, error);
+		return;
+	}
 	if (!danger) {
 		reload_apply(reload);
 		return;

@@ -86,10 +86,10 @@ void judge_stop(struct sm_commands *commands);
 /* Frees their state and their snapshots. */
 void judge_done(struct sm_commands *commands);
 /* Computes the routes that these engines would give the fabric, and checks them for credit loops.
- * The result comes in this turn or later, once: the danger, or another reason against these
- * engines. NULL: there is none, or this manager has no fabric to check them on. */
+ * The result comes in this turn or later, once: the danger (NULL: there is none, or this manager has
+ * no fabric to check them on); or error: why they could not be checked. */
 enum { JUDGE_DANGER_SIZE = 240 };
-typedef void engines_judged_fn(void *ctx, const char *danger);
+typedef void engines_judged_fn(void *ctx, const char *danger, const char *error);
 void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
 		   engines_judged_fn *judged, void *ctx);
 /* Answers the why commands that wait for agents. */

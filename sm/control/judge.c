@@ -392,7 +392,7 @@ static void answer_engines(struct judgement *j)
 		 "the routes of %s have credit loops, in which %" PRIu32 " of %" PRIu32
 		 " channels wait for each other, so traffic can stop forever",
 		 j->planned_some ? j->plan_engine : "", credit->loops, credit->channels);
-	j->judged(j->judged_ctx, j->planned_some && credit->loops ? danger : NULL);
+	j->judged(j->judged_ctx, j->planned_some && credit->loops ? danger : NULL, NULL);
 }
 
 static const struct judge_step check_steps[] = {
@@ -592,7 +592,7 @@ void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_N
 	struct judgement *j;
 
 	if (!sm->view || !sm->routes.routes) {
-		judged(ctx, NULL);
+		judged(ctx, NULL, NULL);
 		return;
 	}
 	j = judgement_new(sm, &engine_judge);
@@ -639,7 +639,7 @@ void judge_stop(struct sm_commands *commands)
 		if (!j->is_over && j->request)
 			control_fail(j->request, "the daemon is stopping");
 		else if (!j->is_over)
-			j->judged(j->judged_ctx, "the daemon is stopping");
+			j->judged(j->judged_ctx, NULL, "the daemon is stopping");
 		j->is_over = true;
 	}
 }

@@ -198,11 +198,13 @@ static void engines_begin(struct sm *sm, struct control_request *request, const 
 		wait_for_engines(sm, request);
 }
 
-static void engines_are_judged(void *ctx, const char *danger)
+static void engines_are_judged(void *ctx, const char *danger, const char *error)
 {
 	struct engine_change *change = ctx;
 
-	if (danger)
+	if (error)
+		control_fail(change->request, "%s; nothing was changed", error);
+	else if (danger)
 		control_fail(change->request,
 			     "%s: use another engine, such as updn, or add --force; nothing was "
 			     "changed",
@@ -246,7 +248,7 @@ void sm_judge_options(struct sm *sm, const struct sm_options *options, engines_j
 	if (sm->commands && engines_would_change(sm, options))
 		judge_engines(sm, (const char(*)[SM_ENGINE_NAME])options->engines, judged, ctx);
 	else
-		judged(ctx, NULL);
+		judged(ctx, NULL, NULL);
 }
 
 /* route dump */

@@ -45,6 +45,11 @@ static unsigned judgements(const struct world *world)
 	return number;
 }
 
+static bool one_waits(const struct world *world)
+{
+	return judgements(world) == 1;
+}
+
 static bool two_wait(const struct world *world)
 {
 	return judgements(world) == 2;
@@ -310,6 +315,23 @@ static void test_engine_with_loops(void)
 	control_end(world);
 }
 
+/* A daemon that stops during the check reports that, and no danger of the engine. */
+static void test_engine_and_stop(void)
+{
+	struct world *world = control_start("ring:switches=6,hosts=1");
+
+	pull_brake(world);
+	control_say(0, "{\"command\":\"route engine\",\"engines\":\"minhop\"}\n");
+	sm_world_run(world, one_waits);
+	sm_world_stop(world);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"error\":\"the daemon is stopping; nothing was changed\""));
+	CU_ASSERT_STRING_EQUAL(kept(world), "");
+	sem_post(&brake.go);
+	control_end(world);
+	sem_destroy(&brake.go);
+}
+
 static json_t *settings(const struct world *world)
 {
 	json_t *array = json_array();
@@ -388,6 +410,7 @@ int main(void)
 		{"refusals", test_refusals},
 		{"engines are kept", test_engines_kept},
 		{"an engine with credit loops is refused", test_engine_with_loops},
+		{"stopping while an engine is judged", test_engine_and_stop},
 		{"engines of the store", test_engines_from_the_store},
 		{"engines at the start", test_engines_at_start},
 		{"too early", test_too_early},

@@ -718,8 +718,8 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "The answer lists the options that changed, those that take effect after a "
 		    "restart, and whether the partition file changed. Two changes need `--force`, "
 		    "and SIGHUP refuses them: a partition file that takes P_Keys from more ports "
-		    "than `partition_confirm_ports`, and a routing engine whose routes would have "
-		    "credit loops."},
+		    "than `partition_confirm_ports`, and engines or their files whose routes would "
+		    "have credit loops. A refusal lists both, and the answer what was accepted."},
 	{.words = "keys status",
 	 .print = print_keys,
 	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",

@@ -45,6 +45,8 @@ void print_would_change(const json_t *data, FILE *out)
 void print_reloaded(const json_t *data, FILE *out)
 {
 	bool partitions = flag_member(data, "partitions_changed");
+	const json_t *danger;
+	size_t i;
 
 	if (json_array_size(json_object_get(data, "changes")))
 		fputs("configuration read again, and in force\n", out);
@@ -54,4 +56,6 @@ void print_reloaded(const json_t *data, FILE *out)
 	print_config_changes(data, out);
 	if (partitions)
 		fputs("  the partition file changed: see weftctl events\n", out);
+	json_array_foreach (json_object_get(data, "accepted"), i, danger)
+		fprintf(out, "  accepted: %s\n", json_string_value(danger));
 }

@@ -255,6 +255,49 @@ struct route_options *route_options_ref(struct route_options *options)
 	return options;
 }
 
+static bool is_equal_list(const struct guid_list *a, const struct guid_list *b)
+{
+	return a->count == b->count &&
+	       (!a->count || !memcmp(a->guid, b->guid, a->count * sizeof(*a->guid)));
+}
+
+static bool is_equal_notes(const struct guid_notes *a, const struct guid_notes *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++)
+		if (a->note[i].guid != b->note[i].guid || a->note[i].count != b->note[i].count ||
+		    memcmp(a->note[i].number, b->note[i].number, a->note[i].count) != 0)
+			return false;
+	return true;
+}
+
+static bool is_equal_tables(const struct route_options *a, const struct route_options *b)
+{
+	if (a->num_tables != b->num_tables)
+		return false;
+	for (uint32_t t = 0; t < a->num_tables; t++) {
+		const struct given_table *one = &a->tables[t], *other = &b->tables[t];
+
+		if (one->sw != other->sw || one->lids != other->lids ||
+		    (one->lids && memcmp(one->port, other->port, one->lids) != 0))
+			return false;
+	}
+	return true;
+}
+
+bool route_options_are_equal(const struct route_options *a, const struct route_options *b)
+{
+	static const struct route_options none;
+
+	a = a ? a : &none;
+	b = b ? b : &none;
+	return is_equal_list(&a->roots, &b->roots) && is_equal_list(&a->compute, &b->compute) &&
+	       is_equal_list(&a->io, &b->io) && is_equal_list(&a->order, &b->order) &&
+	       is_equal_notes(&a->weights, &b->weights) && is_equal_notes(&a->ports, &b->ports) &&
+	       is_equal_notes(&a->ignored, &b->ignored) && is_equal_tables(a, b);
+}
+
 void route_options_unref(struct route_options *options)
 {
 	if (!options || --options->refs > 0)

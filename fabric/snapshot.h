@@ -124,6 +124,8 @@ struct route_options {
 
 struct route_options *route_options_new(void); /* no options; one reference */
 struct route_options *route_options_ref(struct route_options *options); /* NULL is passed on */
+/* Whether engines get the same from both; NULL: no options. */
+bool route_options_are_equal(const struct route_options *a, const struct route_options *b);
 /* Also frees the arrays; NULL is harmless. */
 void route_options_unref(struct route_options *options);
 

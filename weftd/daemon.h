@@ -28,8 +28,7 @@ struct daemon {
 	struct log_levels log_levels; /* while there is a manager */
 	struct events *events;	      /* the same */
 
-	struct reload *reload; /* under way; else NULL */
-	bool reload_again;     /* SIGHUP came during that */
+	struct list reloads; /* the first is under way */
 	bool is_stopping;
 	bool reported;
 	unsigned sweeps; /* of --once and --preview, after the first */

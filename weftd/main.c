@@ -750,6 +750,7 @@ int main(int argc, char **argv)
 	char error[CONF_ERROR_SIZE];
 	int status = weftd_parse_command_line(&daemon, argc, argv);
 
+	list_init(&daemon.reloads);
 	mem_give_back();
 	if (status < 0 && daemon.check_config) {
 		status = check_config(&daemon);

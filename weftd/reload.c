@@ -33,47 +33,45 @@ int daemon_log_level(const struct daemon *daemon)
 	return level < LOG_DEBUG ? level : LOG_DEBUG;
 }
 
-static int read_again(const struct daemon *daemon, struct reading *reading,
-		      char error[CONF_ERROR_SIZE])
-{
-	bool had_file = sm_knows_partition_file(manager_sm(daemon->manager));
+enum danger_of { OF_PARTITIONS, OF_ENGINES, DANGERS };
 
-	return reading_reload(&daemon->sources, &daemon->conf, had_file, reading, error);
-}
-
-/* Why the partitions that were read need a confirmation; for free(), or NULL. */
-static char *partitions_danger(const struct daemon *daemon, const struct reading *reading)
-{
-	const struct partition_file *file = &reading->partitions;
-
-	return file->source == PARTITIONS_NO_FILE
-		       ? NULL
-		       : sm_partitions_danger(manager_sm(daemon->manager), file->partitions,
-					      reading->conf.sm.partition_confirm_ports);
-}
-
-/* A reload, which may have to wait until the new routing engines have been judged. */
+/* A reload, which waits until those before it have ended, and until its dangers are known. */
 struct reload {
+	struct list link; /* in daemon->reloads; the first runs */
 	struct daemon *daemon;
 	struct control_request *request; /* NULL: SIGHUP */
+	bool force, is_check;		 /* is_check: config check, which changes nothing */
 	struct reading reading;
 	struct policy_comparison *comparison; /* of the partition files, under way; or NULL */
+	char *dangers[DANGERS];		      /* NULL: none */
 };
 
-static void reload_begin(struct daemon *daemon, struct control_request *request, bool force);
+static void reload_begin(struct reload *reload);
+static void reload_fail(struct reload *reload, const char *id, const char *reason);
+
+static struct reload *first_reload(const struct daemon *daemon)
+{
+	return list_empty(&daemon->reloads)
+		       ? NULL
+		       : container_of(daemon->reloads.next, struct reload, link);
+}
 
 static void reload_end(struct reload *reload)
 {
 	struct daemon *daemon = reload->daemon;
-	bool again = daemon->reload_again;
+	struct reload *next;
 
 	policy_judge_cancel(reload->comparison);
 	reading_done(&reload->reading);
+	for (size_t i = 0; i < DANGERS; i++)
+		free(reload->dangers[i]);
+	list_del(&reload->link);
 	free(reload);
-	daemon->reload = NULL;
-	daemon->reload_again = false;
-	if (again && !daemon->is_stopping)
-		reload_begin(daemon, NULL, false);
+	next = first_reload(daemon);
+	if (next && daemon->is_stopping)
+		reload_fail(next, NULL, "the daemon is stopping");
+	else if (next)
+		reload_begin(next);
 }
 
 /* id: of the log line; NULL: none. */
@@ -81,6 +79,15 @@ static void reload_fail(struct reload *reload, const char *id, const char *reaso
 {
 	const struct log_subject subject = {.message_id = id};
 
+	if (reload->is_check) {
+		control_fail(reload->request, "a reload%s would refuse it: %s",
+			     reload->dangers[OF_PARTITIONS] || reload->dangers[OF_ENGINES]
+				     ? " without --force"
+				     : "",
+			     reason);
+		reload_end(reload);
+		return;
+	}
 	log_about(LOG_ERR, id ? &subject : NULL,
 		  "configuration not reloaded, nothing has changed: %s", reason);
 	manager_reload_refused(reload->daemon->manager, reason, id != NULL);
@@ -122,12 +129,27 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 	return json_pack("{s:o,s:b}", "changes", changes, "partitions_changed", partitions_changed);
 }
 
+/* What --force has accepted; a new reference. */
+static json_t *accepted_dangers(const struct reload *reload)
+{
+	json_t *accepted = json_array();
+
+	for (size_t i = 0; i < DANGERS; i++) {
+		if (!reload->dangers[i])
+			continue;
+		log_warning("config reload --force accepts: %s", reload->dangers[i]);
+		json_array_append_new(accepted, json_string(reload->dangers[i]));
+	}
+	return accepted;
+}
+
 /* Answers after the new configuration is in force; P_Keys are written from then on. */
 static void reload_apply(struct reload *reload)
 {
 	struct daemon *daemon = reload->daemon;
 	json_t *result = apply_reading(daemon, &reload->reading);
 
+	json_object_set_new(result, "accepted", accepted_dangers(reload));
 	log_notice("configuration reloaded");
 	if (reload->request)
 		settings_answer(&daemon->log_levels.settings, reload->request, result);
@@ -136,126 +158,130 @@ static void reload_apply(struct reload *reload)
 	reload_end(reload);
 }
 
-static void reload_is_judged(void *ctx, const char *danger, const char *error)
+static void reload_check_ends(struct reload *reload)
+{
+	control_reply(reload->request,
+		      json_pack("{s:o}", "changes",
+				conf_changes_json(&reload->daemon->conf, &reload->reading.conf)));
+	reload_end(reload);
+}
+
+/* All dangers are in one refusal, so that --force accepts none that was not listed. */
+static void reload_refuse(struct reload *reload)
+{
+	const char *partitions = reload->dangers[OF_PARTITIONS];
+	const char *engines = reload->dangers[OF_ENGINES];
+	char *reason;
+
+	if (partitions && engines)
+		reason = mem_printf("2 dangers: %s; and %s: correct both, or accept both with "
+				    "weftctl config reload --force",
+				    partitions, engines);
+	else if (partitions)
+		reason = mem_printf("%s: correct it, or accept it with weftctl config reload "
+				    "--force",
+				    partitions);
+	else
+		reason = mem_printf("%s: name another engine, or run weftctl config reload --force",
+				    engines);
+	reload_fail(reload, partitions ? MESSAGE_PARTITIONS : NULL, reason);
+	free(reason);
+}
+
+static void engines_of_reload_judged(void *ctx, const char *danger, const char *error)
 {
 	struct reload *reload = ctx;
-	char *reason;
+	bool is_dangerous;
 
 	if (error) {
 		reload_fail(reload, NULL, error);
 		return;
 	}
-	if (!danger) {
+	if (danger)
+		reload->dangers[OF_ENGINES] = mem_printf("routing: %s", danger);
+	is_dangerous = danger || reload->dangers[OF_PARTITIONS];
+	if (is_dangerous && !reload->force)
+		reload_refuse(reload);
+	else if (reload->is_check)
+		reload_check_ends(reload);
+	else
 		reload_apply(reload);
-		return;
-	}
-	reason = mem_printf("routing: %s: name another engine, or run weftctl config reload "
-			    "--force",
-			    danger);
-	reload_fail(reload, NULL, reason);
-	free(reason);
-}
-
-static void judge_engines_of(struct reload *reload)
-{
-	sm_judge_options(manager_sm(reload->daemon->manager), &reload->reading.conf.sm,
-			 reload_is_judged, reload);
 }
 
 static void partitions_are_judged(void *ctx, char *danger)
 {
 	struct reload *reload = ctx;
-	char *reason;
 
 	reload->comparison = NULL;
-	if (!danger) {
-		judge_engines_of(reload);
-		return;
-	}
-	reason = mem_printf("%s: correct it, or accept it with weftctl config reload --force",
-			    danger);
-	reload_fail(reload, MESSAGE_PARTITIONS, reason);
-	free(reason);
-	free(danger);
+	reload->dangers[OF_PARTITIONS] = danger;
+	sm_judge_options(manager_sm(reload->daemon->manager), &reload->reading.conf.sm,
+			 reload->reading.options, engines_of_reload_judged, reload);
 }
 
 /* Applies all changes, or none with a logged error. */
-static void reload_begin(struct daemon *daemon, struct control_request *request, bool force)
+static void reload_begin(struct reload *reload)
 {
-	struct reload *reload = mem_zalloc(sizeof(*reload));
+	struct daemon *daemon = reload->daemon;
+	struct reading *reading = &reload->reading;
+	bool had_file = sm_knows_partition_file(manager_sm(daemon->manager));
 	char error[CONF_ERROR_SIZE];
-	int rc;
+	int rc = reading_reload(&daemon->sources, &daemon->conf, had_file, reading, error);
 
-	daemon->reload = reload;
-	reload->daemon = daemon;
-	reload->request = request;
-	rc = read_again(daemon, &reload->reading, error);
-	if (rc) {
+	if (rc)
 		reload_fail(reload, rc == -EBADMSG ? MESSAGE_PARTITIONS : NULL, error);
-		return;
-	}
-	if (force) {
-		reload_apply(reload);
-		return;
-	}
-	if (reload->reading.partitions.source == PARTITIONS_NO_FILE)
-		judge_engines_of(reload);
+	else if (reading->partitions.source == PARTITIONS_NO_FILE)
+		partitions_are_judged(reload, NULL);
 	else
 		reload->comparison = sm_judge_partitions(
-			manager_sm(daemon->manager), reload->reading.partitions.partitions,
-			reload->reading.conf.sm.partition_confirm_ports, partitions_are_judged,
-			reload);
+			manager_sm(daemon->manager), reading->partitions.partitions,
+			reading->conf.sm.partition_confirm_ports, partitions_are_judged, reload);
+}
+
+static void reload_add(struct daemon *daemon, const struct reload *what)
+{
+	struct reload *reload = mem_zalloc(sizeof(*reload));
+	bool is_first = list_empty(&daemon->reloads);
+
+	*reload = *what;
+	reload->daemon = daemon;
+	list_push(&daemon->reloads, &reload->link);
+	if (is_first)
+		reload_begin(reload);
 }
 
 void daemon_stop_reload(struct daemon *daemon)
 {
-	if (daemon->reload && daemon->reload->comparison)
-		reload_fail(daemon->reload, NULL, "the daemon is stopping");
+	struct reload *reload = first_reload(daemon);
+
+	if (reload && reload->comparison)
+		reload_fail(reload, NULL, "the daemon is stopping");
 }
 
-/* Only an administrator at weftctl can confirm dangerous changes. */
+/* Only an administrator at weftctl can confirm dangerous changes. A reload that has not begun will
+ * read the same files. */
 void daemon_hang_up(void *arg)
 {
 	struct daemon *daemon = arg;
 
-	if (daemon->reload)
-		daemon->reload_again = true;
-	else
-		reload_begin(daemon, NULL, false);
+	list_for_each (link, &daemon->reloads)
+		if (link != daemon->reloads.next &&
+		    !container_of(link, struct reload, link)->request)
+			return;
+	reload_add(daemon, &(struct reload){0});
 }
 
 static void command_reload(void *ctx, struct control_request *request, const json_t *args)
 {
-	struct daemon *daemon = ctx;
+	bool force = json_is_true(json_object_get(args, "force"));
 
-	if (daemon->reload)
-		control_fail(request, "another reload is running: try again when it has ended");
-	else
-		reload_begin(daemon, request, json_is_true(json_object_get(args, "force")));
+	reload_add(ctx, &(struct reload){.request = request, .force = force});
 }
 
 /* Shows what a reload would change, from the same files and arguments. */
 static void command_check(void *ctx, struct control_request *request, const json_t *args)
 {
-	const struct daemon *daemon = ctx;
-	char error[CONF_ERROR_SIZE], *danger;
-	struct reading reading;
-
 	(void)args;
-	if (read_again(daemon, &reading, error)) {
-		control_fail(request, "a reload would refuse it: %s", error);
-		return;
-	}
-	danger = partitions_danger(daemon, &reading);
-	if (danger) {
-		control_fail(request, "a reload without --force would refuse it: %s", danger);
-		free(danger);
-		reading_done(&reading);
-		return;
-	}
-	control_reply(request, json_pack("{s:o}", "changes",
-					 conf_changes_json(&daemon->conf, &reading.conf)));
-	reading_done(&reading);
+	reload_add(ctx, &(struct reload){.request = request, .is_check = true});
 }
 
 static void command_config_show(void *ctx, struct control_request *request, const json_t *args)

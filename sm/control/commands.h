@@ -85,13 +85,14 @@ void port_listings_done(struct sm_commands *commands);
 void judge_stop(struct sm_commands *commands);
 /* Frees their state and their snapshots. */
 void judge_done(struct sm_commands *commands);
-/* Computes the routes that these engines would give the fabric, and checks them for credit loops.
+/* Computes the routes that these engines would give the fabric with these input files (NULL: none),
+ * and checks them for credit loops. options is not kept longer than the judgement.
  * The result comes in this turn or later, once: the danger (NULL: there is none, or this manager has
  * no fabric to check them on); or error: why they could not be checked. */
 enum { JUDGE_DANGER_SIZE = 240 };
 typedef void engines_judged_fn(void *ctx, const char *danger, const char *error);
 void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		   engines_judged_fn *judged, void *ctx);
+		   struct route_options *options, engines_judged_fn *judged, void *ctx);
 /* Answers the why commands that wait for agents. */
 void why_stop(struct sm_commands *commands);
 /* Frees them. */

@@ -21,10 +21,12 @@ void sm_commands_stop(struct sm_commands *commands);
  */
 void sm_commands_free(struct sm_commands *commands);
 
-/* Judges the routing engines of these options, as route engine does, if a reload would use them.
+/* Judges the routing engines of these options with these input files (NULL: none), as route engine
+ * does, if a reload would change the engines in force or their files.
  * judged gets the danger, or NULL, in this turn or later, once; or error: why they could not be
  * judged. sm_commands_begin() came before. */
 void sm_judge_options(struct sm *sm, const struct sm_options *options,
+		      struct route_options *route_options,
 		      void (*judged)(void *ctx, const char *danger, const char *error), void *ctx);
 
 /* The manager's part of `weftctl status`; a new reference. */

@@ -55,7 +55,8 @@ struct judgement {
 	struct figures now, planned;
 	struct route_churn churn;
 	char engines[SM_ENGINES_MAX][SM_ENGINE_NAME];
-	engines_judged_fn *judged; /* of judge_engines() */
+	engines_judged_fn *judged;     /* of judge_engines() */
+	struct route_options *options; /* the same, a reference; or NULL */
 	void *judged_ctx;
 	struct route_result plan;
 	bool planned_some; /* an engine gave routes: */
@@ -115,11 +116,14 @@ static void check_credit(struct judgement *j)
 static void compute_plan(struct judgement *j)
 {
 	const char *chain[SM_ENGINES_MAX];
+	struct snapshot snapshot = *j->snapshot; /* with other options */
 	unsigned number = 0;
 
+	if (!j->request)
+		snapshot.options = j->options;
 	for (; number < SM_ENGINES_MAX && j->engines[number][0]; number++)
 		chain[number] = j->engines[number];
-	route_run(j->snapshot, chain, number, NULL, j->pool, &j->plan);
+	route_run(&snapshot, chain, number, NULL, j->pool, &j->plan);
 }
 
 static void all_to_all_now(struct judgement *j)
@@ -445,6 +449,7 @@ static void judgement_free(struct judgement *j)
 	free(j->island);
 	routes_unref(j->found);
 	routes_unref(j->plan.routes);
+	route_options_unref(j->options);
 	snapshot_unref(j->snapshot);
 	free(j);
 }
@@ -587,7 +592,7 @@ static void judgement_request(struct sm *sm, struct control_request *request,
 }
 
 void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],
-		   engines_judged_fn *judged, void *ctx)
+		   struct route_options *options, engines_judged_fn *judged, void *ctx)
 {
 	struct judgement *j;
 
@@ -598,6 +603,7 @@ void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_N
 	j = judgement_new(sm, &engine_judge);
 	j->judged = judged;
 	j->judged_ctx = ctx;
+	j->options = route_options_ref(options);
 	memcpy(j->engines, engines, sizeof(j->engines));
 	judgement_begin(j);
 }

@@ -239,14 +239,29 @@ static void command_route_engine(void *ctx, struct control_request *request, con
 	}
 	change = mem_zalloc(sizeof(*change));
 	*change = (struct engine_change){sm, request, mem_strdup(names)};
-	judge_engines(sm, (const char(*)[SM_ENGINE_NAME])engines, engines_are_judged, change);
+	judge_engines(sm, (const char(*)[SM_ENGINE_NAME])engines, sm->fabric->route_options,
+		      engines_are_judged, change);
 }
 
-void sm_judge_options(struct sm *sm, const struct sm_options *options, engines_judged_fn *judged,
-		      void *ctx)
+/* Other files can make engines refuse, or change the tables of the engine file. Routes that have
+ * credit loops already were accepted before. */
+static bool files_may_loop(const struct sm *sm, const struct route_options *route_options)
 {
-	if (sm->commands && engines_would_change(sm, options))
-		judge_engines(sm, (const char(*)[SM_ENGINE_NAME])options->engines, judged, ctx);
+	const struct credit_watch *watch = &sm->credit_watch;
+
+	return !route_options_are_equal(sm->fabric->route_options, route_options) &&
+	       !(watch->known && watch->report.loops);
+}
+
+void sm_judge_options(struct sm *sm, const struct sm_options *options,
+		      struct route_options *route_options, engines_judged_fn *judged, void *ctx)
+{
+	bool other_engines = engines_would_change(sm, options);
+	const struct sm_options *in_force = other_engines ? options : &sm->options;
+
+	if (sm->commands && (other_engines || files_may_loop(sm, route_options)))
+		judge_engines(sm, (const char(*)[SM_ENGINE_NAME])in_force->engines, route_options,
+			      judged, ctx);
 	else
 		judged(ctx, NULL, NULL);
 }

@@ -620,6 +620,13 @@ static const struct {
 	 "{\"changes\":[],\"partitions_changed\":true}",
 	 "configuration read again; no option changed\n"
 	 "  the partition file changed: see weftctl events\n"},
+	{"a reload with dangers", print_reloaded,
+	 "{\"changes\":[],\"partitions_changed\":true,\"accepted\":[\"p.conf: takes P_Keys\","
+	 "\"routing: loops\"]}",
+	 "configuration read again; no option changed\n"
+	 "  the partition file changed: see weftctl events\n"
+	 "  accepted: p.conf: takes P_Keys\n"
+	 "  accepted: routing: loops\n"},
 	{"a port that is enabled already", print_port_change,
 	 "{\"node\":\"leaf\",\"port\":3,\"unchanged\":true,\"disabled\":false}",
 	 "leaf port 3 is enabled already: nothing was written\n"},

@@ -315,6 +315,87 @@ static void test_engine_with_loops(void)
 	control_end(world);
 }
 
+static struct {
+	unsigned count;
+	char danger[JUDGE_DANGER_SIZE];
+} verdict;
+
+static void take_verdict(void *ctx, const char *danger, const char *error)
+{
+	(void)ctx;
+	CU_ASSERT_PTR_NULL(error);
+	verdict.count++;
+	snprintf(verdict.danger, sizeof(verdict.danger), "%s", danger ? danger : "");
+}
+
+static bool has_verdict(const struct world *world)
+{
+	(void)world;
+	return verdict.count;
+}
+
+/* The danger of a reload with these engines and files; "": none. */
+static const char *danger_of(struct world *world, const char *engine, struct route_options *files)
+{
+	struct sm_options options = world->sm->options;
+
+	memset(options.engines, 0, sizeof(options.engines));
+	strcpy(options.engines[0], engine);
+	memset(&verdict, 0, sizeof(verdict));
+	sm_judge_options(world->sm, &options, files, take_verdict, NULL);
+	sm_world_run(world, has_verdict);
+	CU_ASSERT_EQUAL(verdict.count, 1);
+	return verdict.danger;
+}
+
+/* The present tables as a file. */
+static struct route_options *tables_as_file(const struct world *world)
+{
+	const struct snapshot *topology = world->sm->view->topology;
+	struct route_options *files = route_options_new();
+	lid_t top = topology->lid_top;
+
+	files->num_tables = topology->num_switches;
+	files->tables = mem_array(topology->num_switches, sizeof(*files->tables));
+	for (uint32_t s = 0; s < topology->num_switches; s++) {
+		struct given_table *table = &files->tables[s];
+
+		*table = (struct given_table){topology->switches[s].guid, top + 1u,
+					      mem_array(top + 1u, 1)};
+		for (uint32_t lid = 0; lid <= top; lid++)
+			table->port[lid] = world->sm->routes.routes->lft[s]->port[lid];
+	}
+	return files;
+}
+
+/* A reload is judged with the files that it would put in force, also if only these change. */
+static void test_new_files(void)
+{
+	struct world *world = control_start("ring:switches=6,hosts=1");
+	struct route_options *files, *same;
+
+	control_ask(world,
+		    "{\"command\":\"route engine\",\"engines\":\"minhop\",\"force\":true}\n");
+	files = tables_as_file(world);
+	same = tables_as_file(world);
+	CU_ASSERT(route_options_are_equal(files, same) && route_options_are_equal(NULL, NULL));
+	CU_ASSERT_FALSE(route_options_are_equal(files, NULL));
+	same->tables[0].port[1] ^= 1;
+	CU_ASSERT_FALSE(route_options_are_equal(files, same));
+	control_ask(world, "{\"command\":\"route engine\",\"engines\":\"default\"}\n");
+	CU_ASSERT_STRING_EQUAL(danger_of(world, "file", NULL), ""); /* it refuses */
+	CU_ASSERT_PTR_NOT_NULL(strstr(danger_of(world, "file", files), "routes of file have"));
+
+	strcpy(world->sm->engines.configured[0], "file");
+	memset(world->sm->engines.configured[1], 0, SM_ENGINE_NAME);
+	strcpy(world->sm->options.engines[0], "file");
+	memset(world->sm->options.engines[1], 0, SM_ENGINE_NAME);
+	CU_ASSERT_PTR_NOT_NULL(strstr(danger_of(world, "file", files), "routes of file have"));
+	route_options_unref(files);
+	route_options_unref(same);
+	control_end(world);
+}
+
 /* A daemon that stops during the check reports that, and no danger of the engine. */
 static void test_engine_and_stop(void)
 {
@@ -410,6 +491,7 @@ int main(void)
 		{"refusals", test_refusals},
 		{"engines are kept", test_engines_kept},
 		{"an engine with credit loops is refused", test_engine_with_loops},
+		{"a reload with other files", test_new_files},
 		{"stopping while an engine is judged", test_engine_and_stop},
 		{"engines of the store", test_engines_from_the_store},
 		{"engines at the start", test_engines_at_start},

@@ -809,7 +809,7 @@ const struct ctl_command ctl_commands[] = {
 		 "so protect it as you protect these keys. M_Keys are in it only with `--with "
 		 "keys`. A registration that arrives during the command may be missing."},
 	{.words = "restore",
-	 .arguments = {{.member = "file", .label = "FILE|-"}},
+	 .arguments = {{.member = "file", .label = "FILE|-"}, FLAG("force")},
 	 .perform = restore_perform,
 	 .print = print_restored,
 	 .summary = "Replace the records of the store by those of a saved document.",
@@ -819,7 +819,8 @@ const struct ctl_command ctl_commands[] = {
 		 "A group must come before its members. If the document lacks the broadcast group "
 		 "of the default partition, weftd makes it. Ports that are present keep their "
 		 "LIDs. M_Keys do not change if the document has none. Only a MASTER accepts this "
-		 "command. When the command ends, the records are on the disk."},
+		 "command. When the command ends, the records are on the disk. A document that takes "
+		 "P_Keys from more ports than `partition_confirm_ports` needs `--force`."},
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
 		       OPTION("cache", "DIR"),

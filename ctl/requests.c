@@ -32,6 +32,8 @@ static const struct {
 	 "\"version\": {\"type\": \"integer\", \"description\": \"Of the document.\"},"
 	 "\"token\": {\"type\": \"integer\", \"description\": \"From the answer to the first "
 	 "request.\"},"
+	 "\"force\": {\"type\": \"boolean\", \"description\": \"In the last request: accepts the "
+	 "loss of P_Keys.\"},"
 	 "\"records\": {\"type\": \"array\", \"description\": \"Some records of the document; a "
 	 "request without them ends it.\"}}}"},
 };

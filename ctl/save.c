@@ -151,7 +151,7 @@ static json_t *save_piece(const json_t *records, size_t from)
 	return piece;
 }
 
-static int send_document(const char *socket, const json_t *document, json_t **result,
+static int send_document(const char *socket, const json_t *document, bool force, json_t **result,
 			 char **refusal)
 {
 	const json_t *records = json_object_get(document, "records");
@@ -176,7 +176,8 @@ static int send_document(const char *socket, const json_t *document, json_t **re
 		json_decref(answer);
 	}
 	return file_call(socket,
-			 json_pack("{s:s,s:I}", "command", "restore", "token", (json_int_t)token),
+			 json_pack("{s:s,s:I,s:b}", "command", "restore", "token",
+				   (json_int_t)token, "force", force),
 			 result, refusal);
 }
 
@@ -186,7 +187,9 @@ int restore_perform(const char *socket, const json_t *request, json_t **result, 
 	int error = read_document(text_member(request, "file"), &document, refusal);
 
 	if (!error)
-		error = send_document(socket, document, result, refusal);
+		error = send_document(socket, document,
+				      json_is_true(json_object_get(request, "force")), result,
+				      refusal);
 	json_decref(document);
 	return error;
 }

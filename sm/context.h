@@ -119,6 +119,13 @@ struct sm_counts {
 
 struct save;
 
+/* A document is judged before it is restored. */
+struct restore_judgement {
+	struct policy_comparison *comparison; /* NULL: none is under way */
+	void (*judged)(void *arg, char *danger);
+	void *ctx; /* of judged() */
+};
+
 struct sm {
 	struct loop *loop;
 	struct work_pool *pool;
@@ -145,6 +152,7 @@ struct sm {
 	struct mcast *mcast;
 	struct local_port local_port;
 	struct save *save;
+	struct restore_judgement restoring;
 	struct table_cache *cache; /* NULL: tables of switches are not cached */
 	struct replica *replica;   /* NULL: there is none */
 	struct sweep sweep;

@@ -118,12 +118,42 @@ static void restored(void *arg)
 	trigger_heavy(&sm->trigger, "the registry was restored");
 }
 
+static void restore_is_judged(void *arg, char *danger)
+{
+	struct sm *sm = arg;
+
+	sm->restoring.comparison = NULL;
+	sm->restoring.judged(sm->restoring.ctx, danger);
+}
+
 /* Only the MASTER changes the registrations of a standby. */
 static const char *restore_forbidden(void *arg)
 {
 	const struct sm *sm = arg;
 
 	return sm_is_master(sm) ? NULL : sm_state_name(peers_role(sm->peers));
+}
+
+/* By the same measure as a partition file. */
+static void restore_judge(void *arg, struct registry *document, save_judged_fn *judged, void *ctx)
+{
+	struct sm *sm = arg;
+
+	sm->restoring = (struct restore_judgement){
+		.judged = judged,
+		.ctx = ctx,
+		.comparison = policy_judge_records(&sm->policy, document,
+						   sm->options.partition_confirm_ports,
+						   restore_is_judged, sm),
+	};
+}
+
+static void restore_judge_cancel(void *arg)
+{
+	struct sm *sm = arg;
+
+	policy_judge_cancel(sm->restoring.comparison);
+	sm->restoring.comparison = NULL;
 }
 
 static void sm_pkeys_changed(void *ctx, struct port *port)
@@ -208,7 +238,9 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	traps_init(sm);
 	sm_rx_init(sm);
 	engines_init(sm);
-	sm->save = save_new(loop, registry, &(struct save_owner){restore_forbidden, restored, sm});
+	sm->save = save_new(loop, registry,
+			    &(struct save_owner){restore_forbidden, restore_judge,
+						 restore_judge_cancel, restored, sm});
 	return sm;
 }
 

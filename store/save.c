@@ -43,6 +43,7 @@ struct save {
 
 	/* A complete document takes effect. */
 	struct control_request *request; /* NULL: no document takes effect */
+	bool is_judged;			 /* the document may take effect */
 	struct loop_deferred turn;
 	struct registry_replace replace;
 	struct registry_waiter waiter;
@@ -302,12 +303,33 @@ static void save_turn(void *arg)
 	registry_wait(save->registry, &save->waiter);
 }
 
-static void end_document(struct save *save, struct control_request *request)
+static void document_is_judged(void *arg, char *danger)
+{
+	struct save *save = arg;
+
+	if (danger) {
+		control_fail(save->request,
+			     "the document %s: correct it, or add --force; nothing was changed",
+			     danger);
+		free(danger);
+		save->request = NULL;
+		save_forget(save);
+		return;
+	}
+	save->is_judged = true;
+	registry_replace_begin(&save->replace, save->registry, save->document, SECRETS);
+	loop_defer(&save->turn);
+}
+
+static void end_document(struct save *save, struct control_request *request, bool force)
 {
 	loop_timer_disarm(&save->idle);
 	save->request = request;
-	registry_replace_begin(&save->replace, save->registry, save->document, SECRETS);
-	loop_defer(&save->turn);
+	save->is_judged = false;
+	if (force)
+		document_is_judged(save, NULL);
+	else
+		save->owner.judge(save->owner.ctx, save->document, document_is_judged, save);
 }
 
 static void command_restore(void *ctx, struct control_request *request, const json_t *args)
@@ -326,7 +348,7 @@ static void command_restore(void *ctx, struct control_request *request, const js
 	else if (json_is_array(records))
 		save_take_piece(save, request, records);
 	else
-		end_document(save, request);
+		end_document(save, request, json_is_true(json_object_get(args, "force")));
 }
 
 static const struct control_command commands[] = {
@@ -362,8 +384,10 @@ void save_free(struct save *save)
 	if (!save)
 		return;
 	save_stop(save);
+	save->owner.judge_cancel(save->owner.ctx);
 	if (save->request)
-		control_fail(save->request, "the daemon is stopping; the document was restored");
+		control_fail(save->request, "the daemon is stopping; %s",
+			     save->is_judged ? "the document was restored" : "nothing was changed");
 	registry_wait_cancel(&save->waiter);
 	loop_defer_cancel(&save->turn);
 	save_forget(save);

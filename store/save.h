@@ -19,10 +19,17 @@ enum { SAVE_VERSION = 1, SAVE_WHY_SIZE = 256 };
 
 struct save;
 
+/* The danger of a document, for free(); NULL: none. arg: of judge(). */
+typedef void save_judged_fn(void *arg, char *danger);
+
 struct save_owner {
 	/* NULL if a document may be restored, else the role that forbids it. */
 	const char *(*forbidden)(void *ctx);
-	void (*restored)(void *ctx); /* a document has taken effect */
+	/* Finds out whether ports would be cut off by the records of a document, which does not
+	 * change until then. judged(arg, danger) follows in a later turn, once. */
+	void (*judge)(void *ctx, struct registry *document, save_judged_fn *judged, void *arg);
+	void (*judge_cancel)(void *ctx); /* judged() is not called any more; harmless otherwise */
+	void (*restored)(void *ctx);	 /* a document has taken effect */
 	void *ctx;
 };
 

@@ -31,6 +31,7 @@ struct policy_comparison {
 	struct policy *policy;
 	struct partitions *partitions; /* borrowed */
 	struct policy_file *file;      /* of these partitions; NULL: none */
+	struct registry *records;      /* of run time, that would be in force; NULL: the present */
 	bool present;
 	guid_t *guids; /* of the ports to compare */
 	size_t num_guids;
@@ -68,13 +69,19 @@ static struct port_keys keys_after(struct policy_comparison *c, guid_t guid,
 				   const struct port *port)
 {
 	struct policy *policy = c->policy;
+	struct registry *records = policy->registry;
 	enum partition_source source = policy->source;
 	struct port_keys keys;
 
-	policy->source = c->file ? PARTITIONS_FILE : PARTITIONS_NO_FILE;
-	keys = policy_keys(policy, c->file, guid, port ? port->node->type : NODE_CA,
+	if (c->records)
+		policy->registry = c->records;
+	else
+		policy->source = c->file ? PARTITIONS_FILE : PARTITIONS_NO_FILE;
+	keys = policy_keys(policy, c->records ? policy->file : c->file, guid,
+			   port ? port->node->type : NODE_CA,
 			   port && port == policy->fabric->sm_port);
 	policy->source = source;
+	policy->registry = records;
 	return keys;
 }
 
@@ -234,11 +241,13 @@ struct policy_losses policy_losses(struct policy *policy, struct partitions *par
 static const char *partition_title(const struct policy *policy, pkey_t p_key)
 {
 	const struct partition *partition = policy_in_file(policy, p_key);
+	const struct partition_entry *entry = policy_at_run_time(policy, p_key);
 
-	return partition ? partition->name : "";
+	return partition ? partition->name : entry ? (const char *)entry->name : "";
 }
 
-static char *losses_text(const struct policy *policy, const struct partitions *partitions,
+/* what: "FILE: ", or "". */
+static char *losses_text(const struct policy *policy, const char *what,
 			 const struct policy_losses *losses, unsigned limit)
 {
 	const char *name;
@@ -246,13 +255,18 @@ static char *losses_text(const struct policy *policy, const struct partitions *p
 	if (losses->ports <= limit)
 		return NULL;
 	name = partition_title(policy, losses->p_key);
-	return mem_printf("%s: takes P_Keys from %" PRIu64
+	return mem_printf("%s%stakes P_Keys from %" PRIu64
 			  " ports (partition_confirm_ports is %u), among them 0x%04x%s%s%s from "
 			  "%" PRIu64 " ports, so %" PRIu64
 			  " pairs of ports could no longer exchange packets in it",
-			  partitions ? partitions->name : "partition_config_file \"\"",
-			  losses->ports, limit, losses->p_key, *name ? " (" : "", name,
-			  *name ? ")" : "", losses->ports_of_p_key, losses->pairs);
+			  what, *what ? ": " : "", losses->ports, limit, losses->p_key,
+			  *name ? " (" : "", name, *name ? ")" : "", losses->ports_of_p_key,
+			  losses->pairs);
+}
+
+static const char *partitions_title(const struct partitions *partitions)
+{
+	return partitions ? partitions->name : "partition_config_file \"\"";
 }
 
 char *policy_needs_confirmation(struct policy *policy, struct partitions *partitions,
@@ -263,16 +277,16 @@ char *policy_needs_confirmation(struct policy *policy, struct partitions *partit
 	if (policy_is_masters_file(policy, partitions))
 		return NULL;
 	losses = policy_losses(policy, partitions, policy->live);
-	return losses_text(policy, partitions, &losses, limit);
+	return losses_text(policy, partitions_title(partitions), &losses, limit);
 }
 
 static void comparison_done(void *arg)
 {
 	struct policy_comparison *c = arg;
 	struct policy_losses losses = worst_of(c);
-	char *danger = policy_is_masters_file(c->policy, c->partitions)
-			       ? NULL
-			       : losses_text(c->policy, c->partitions, &losses, c->limit);
+	const char *what = c->records ? "" : partitions_title(c->partitions);
+	bool is_exempt = !c->records && policy_is_masters_file(c->policy, c->partitions);
+	char *danger = is_exempt ? NULL : losses_text(c->policy, what, &losses, c->limit);
 	policy_judged_fn *judged = c->judged;
 	void *ctx = c->ctx;
 
@@ -280,17 +294,31 @@ static void comparison_done(void *arg)
 	judged(ctx, danger);
 }
 
-struct policy_comparison *policy_judge_file(struct policy *policy, struct partitions *partitions,
-					    unsigned limit, policy_judged_fn *judged, void *ctx)
+static struct policy_comparison *comparison_begin(struct policy_comparison *c, unsigned limit,
+						  policy_judged_fn *judged, void *ctx)
 {
-	struct policy_comparison *c = comparison_new(policy, partitions, policy->live);
-
 	c->limit = limit;
 	c->judged = judged;
 	c->ctx = ctx;
-	slices_init(&c->slices, policy->loop, &comparison_plan, c, comparison_done, c);
+	slices_init(&c->slices, c->policy->loop, &comparison_plan, c, comparison_done, c);
 	slices_begin(&c->slices);
 	return c;
+}
+
+struct policy_comparison *policy_judge_file(struct policy *policy, struct partitions *partitions,
+					    unsigned limit, policy_judged_fn *judged, void *ctx)
+{
+	return comparison_begin(comparison_new(policy, partitions, policy->live), limit, judged,
+				ctx);
+}
+
+struct policy_comparison *policy_judge_records(struct policy *policy, struct registry *records,
+					       unsigned limit, policy_judged_fn *judged, void *ctx)
+{
+	struct policy_comparison *c = comparison_new(policy, NULL, policy->live);
+
+	c->records = records;
+	return comparison_begin(c, limit, judged, ctx);
 }
 
 void policy_judge_cancel(struct policy_comparison *c)

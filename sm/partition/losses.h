@@ -36,6 +36,11 @@ struct policy_comparison;
 typedef void policy_judged_fn(void *ctx, char *danger);
 struct policy_comparison *policy_judge_file(struct policy *policy, struct partitions *partitions,
 					    unsigned limit, policy_judged_fn *judged, void *ctx);
+/* The same for the records that would replace all partitions, members and aliases of run time. The
+ * registry with them is borrowed, and does not change until then. The reason begins with "takes".
+ */
+struct policy_comparison *policy_judge_records(struct policy *policy, struct registry *records,
+					       unsigned limit, policy_judged_fn *judged, void *ctx);
 /* Ends it; judged is not called. NULL is harmless. */
 void policy_judge_cancel(struct policy_comparison *comparison);
 

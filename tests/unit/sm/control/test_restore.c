@@ -127,10 +127,59 @@ static void test_clashes(void)
 	control_end(world);
 }
 
+static const char begin[] = "{\"command\":\"restore\",\"begin\":true,\"version\":1}\n";
+
+/* Restores these records, or none; the answer is that of client 0. */
+static void restore(struct world *world, unsigned token, const char *record, const char *more)
+{
+	const char *const records[RECORDS] = {record};
+	char request[128];
+
+	control_ask(world, begin);
+	if (record)
+		piece(world, token, records);
+	snprintf(request, sizeof(request), "{\"command\":\"restore\",\"token\":%u%s}\n", token,
+		 more);
+	control_ask(world, request);
+}
+
+/* A document without a partition would take its P_Key from all ports. */
+static void test_danger(void)
+{
+	struct sm_options options = sm_world_options();
+	struct world *world;
+	uint64_t number;
+
+	options.partition_confirm_ports = 10;
+	world = control_start_with("single:hosts=12", options);
+	control_ask(world, "{\"command\":\"partition add\",\"p_key\":\"5\",\"name\":\"red\","
+			   "\"members\":[\"ALL\"]}\n");
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	number = registry_number(world->registry);
+	restore(world, 1, NULL, "");
+	CU_ASSERT(control_has(0, "the document takes P_Keys from 13 ports "
+				 "(partition_confirm_ports is 10), among them 0x0005 (red) from 13 "
+				 "ports, so 78 pairs of ports could no longer exchange packets in "
+				 "it: correct it, or add --force; nothing was changed"));
+	CU_ASSERT_EQUAL(registry_number(world->registry), number);
+	/* The definition alone makes no member. A failed document cannot be continued. */
+	control_ask(world, "{\"command\":\"restore\",\"token\":1,\"force\":true}\n");
+	CU_ASSERT(control_has(0, "nothing was changed; try again"));
+	restore(world, 2, PARTITION("5", "red"), "");
+	CU_ASSERT(control_has(0, "takes P_Keys from 13 ports"));
+	restore(world, 3, PARTITION("5", "red"), ",\"force\":true");
+	CU_ASSERT(control_has(0, "\"ok\":true") && control_has(0, "\"records\":1"));
+	/* Nothing is lost now. */
+	restore(world, 4, NULL, "");
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	control_end(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"records against each other", test_clashes},
+		{"a document that takes P_Keys", test_danger},
 		CU_TEST_INFO_NULL,
 	};
 

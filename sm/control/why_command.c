@@ -446,7 +446,9 @@ static void probe_done(void *owner, void *subject, const struct smp_request *req
 		loop_defer(&whying->finish);
 }
 
-/* A link that is down needs no request: its agent cannot answer. */
+/* A link that is down needs no request: its agent cannot answer. Nor does an agent that is known to
+ * be silent: each unanswered request makes weftd wait longer for it, so that a reader of the command
+ * could delay its discovery. */
 static void probe(struct whying *whying, const struct why_end *end, bool *silent)
 {
 	const struct smp_request request = {.method = METHOD_GET,
@@ -456,7 +458,7 @@ static void probe(struct whying *whying, const struct why_end *end, bool *silent
 					    .owner = whying,
 					    .subject = silent};
 
-	if (end->is_gone || !end->end->agent ||
+	if (end->is_gone || !end->end->agent || end->end->node->silent ||
 	    (end->end->num && port_state_of(end->end) == PORT_DOWN))
 		return;
 	whying->probes++;

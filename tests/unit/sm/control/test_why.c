@@ -402,6 +402,28 @@ static void test_gone_switch(void)
 	control_end(play.world);
 }
 
+/* An agent that a sweep found silent gets no request. */
+static void test_known_silence(void)
+{
+	struct play play = {0};
+	uint64_t before;
+
+	begin(&play);
+	up(&play);
+	host(&play, 5)->silent = true;
+	heavy(&play);
+	before = window_stats(play.world->sm->window)->requests;
+	for (unsigned i = 0; i < 3; i++) {
+		ask(&play, "{\"command\":\"why\",\"from\":\"host-0005\"}");
+		CU_ASSERT(control_has(0, "\"code\":\"silent\""));
+		CU_ASSERT(control_has(0, "\"answers\":false"));
+	}
+	CU_ASSERT_EQUAL(window_stats(play.world->sm->window)->requests, before);
+	ask(&play, "{\"command\":\"why\",\"from\":\"host-0006\"}");
+	CU_ASSERT_EQUAL(window_stats(play.world->sm->window)->requests, before + 1);
+	control_end(play.world);
+}
+
 static bool is_probing(const struct world *world)
 {
 	return window_stats(world->sm->window)->under_way > 0;
@@ -426,9 +448,13 @@ static void test_stops(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"generated cases", test_generated}, {"ends", test_ends},
-		{"a node is gone", test_gone},	     {"a switch is gone", test_gone_switch},
-		{"the daemon stops", test_stops},    CU_TEST_INFO_NULL,
+		{"generated cases", test_generated},
+		{"ends", test_ends},
+		{"a node is gone", test_gone},
+		{"a switch is gone", test_gone_switch},
+		{"known silence", test_known_silence},
+		{"the daemon stops", test_stops},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("why", tests);

@@ -306,7 +306,7 @@ static void perf_show_row(const struct show *show, uint8_t num, struct buffer *o
 	pm_history_row(port ? pm_history_of(&show->pm->histories, &key, port) : NULL,
 		       pm_link_rate(agent, num), "history", out);
 	if (port)
-		pm_history_keep(&show->pm->histories, &key, port);
+		pm_history_offer(&show->pm->histories, &key, port);
 	if (port && port->read_us) {
 		row_begin(out, "totals", '{');
 		pm_error_members(port, out);

@@ -14,6 +14,7 @@
 void pm_histories_init(struct pm_histories *histories)
 {
 	*histories = (struct pm_histories){.limit = PM_HISTORIES};
+	list_init(&histories->shown);
 	list_init(&histories->used);
 }
 
@@ -41,13 +42,14 @@ struct pm_history *pm_history_of(const struct pm_histories *histories, const str
 	return is_same(&history->key, key) ? history : NULL;
 }
 
-/* A new ring or, at the limit, the one that was not used for the longest time. */
+/* A new ring or, at the limit, the one to be dropped first. */
 static struct pm_history *history_take(struct pm_histories *histories)
 {
+	struct list *dropped = list_empty(&histories->shown) ? &histories->used : &histories->shown;
 	struct pm_history *history;
 
 	if (histories->count == histories->limit)
-		return container_of(list_pop(&histories->used), struct pm_history, link);
+		return container_of(list_pop(dropped), struct pm_history, link);
 	history = mem_zalloc(sizeof(*history));
 	histories->list = mem_grow(histories->list, histories->count, sizeof(struct pm_history *));
 	histories->list[histories->count++] = history;
@@ -56,19 +58,35 @@ static struct pm_history *history_take(struct pm_histories *histories)
 	return history;
 }
 
+static struct pm_history *history_begin(struct pm_histories *histories, const struct pm_key *key,
+					struct pm_port *port)
+{
+	struct pm_history *history = history_take(histories);
+
+	history->key = *key;
+	history->count = history->next = 0;
+	port->history = history->place;
+	return history;
+}
+
 void pm_history_keep(struct pm_histories *histories, const struct pm_key *key, struct pm_port *port)
 {
 	struct pm_history *history = pm_history_of(histories, key, port);
 
-	if (history) {
+	if (history)
 		list_del(&history->link);
-	} else {
-		history = history_take(histories);
-		history->key = *key;
-		history->count = history->next = 0;
-		port->history = history->place;
-	}
+	else
+		history = history_begin(histories, key, port);
 	list_push(&histories->used, &history->link);
+}
+
+void pm_history_offer(struct pm_histories *histories, const struct pm_key *key,
+		      struct pm_port *port)
+{
+	bool is_to_spare = histories->count < histories->limit || !list_empty(&histories->shown);
+
+	if (!pm_history_of(histories, key, port) && is_to_spare)
+		list_push(&histories->shown, &history_begin(histories, key, port)->link);
 }
 
 void pm_history_add(struct pm_histories *histories, const struct pm_key *key,

@@ -2,8 +2,9 @@
 /*
  * The last readings of ports: of those whose error counters rose, and of those that perf show
  * named. A port with a history takes 840 bytes. At most PM_HISTORIES ports have one, which is 3.5
- * MB; all 40,000 adapter ports of a fabric would take 34 MB. Then the port that was named, or whose
- * errors rose, the longest time ago loses its history. Private to pm/. Loop thread only.
+ * MB; all 40,000 adapter ports of a fabric would take 34 MB. Then a port that was only named loses
+ * its history, or else the port whose errors rose the longest time ago. perf show never takes the
+ * history of a port. Private to pm/. Loop thread only.
  */
 #ifndef PM_HISTORY_H
 #define PM_HISTORY_H
@@ -30,7 +31,7 @@ struct pm_reading {
 };
 
 struct pm_history {
-	struct list link; /* in the order of use */
+	struct list link; /* in shown or used */
 	struct pm_key key;
 	uint16_t place; /* in the table, from 1 on; struct pm_port has it, too */
 	uint8_t count;	/* readings */
@@ -41,7 +42,8 @@ struct pm_history {
 struct pm_histories {
 	struct pm_history **list;
 	size_t count, limit;
-	struct list used; /* the one to be dropped first is at the beginning */
+	struct list shown; /* of ports that were only named: these are dropped first, */
+	struct list used;  /* then these, the first at the beginning */
 };
 
 void pm_histories_init(struct pm_histories *histories);
@@ -49,9 +51,12 @@ void pm_histories_done(struct pm_histories *histories);
 /* NULL: the port has none. */
 struct pm_history *pm_history_of(const struct pm_histories *histories, const struct pm_key *key,
 				 const struct pm_port *port);
-/* Gives a port a history, or keeps the one that it has. */
+/* Gives a port whose errors rose a history, or keeps the one that it has. */
 void pm_history_keep(struct pm_histories *histories, const struct pm_key *key,
 		     struct pm_port *port);
+/* Gives a port that was named a history, if there is one to spare. */
+void pm_history_offer(struct pm_histories *histories, const struct pm_key *key,
+		      struct pm_port *port);
 /* Adds the errors of a reading, if the port has a history; its traffic is unknown. */
 void pm_history_add(struct pm_histories *histories, const struct pm_key *key,
 		    const struct pm_port *port, const struct pm_news *news, uint64_t time_s);

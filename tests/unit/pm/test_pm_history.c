@@ -102,6 +102,41 @@ static void test_limit(void)
 	pm_histories_done(&histories);
 }
 
+static void offer(unsigned p)
+{
+	const struct pm_key k = key(p);
+
+	pm_history_offer(&histories, &k, &port[p]);
+}
+
+/* Ports that were only named take no history of a port with errors, and lose theirs first. */
+static void test_named(void)
+{
+	begin();
+	keep(0);
+	offer(1);
+	offer(2);
+	add(1, 1, 0);
+	CU_ASSERT(history(1)->count == 1 && history(2));
+	keep(3); /* at the limit */
+	CU_ASSERT_PTR_NOT_NULL(history(0));
+	CU_ASSERT_PTR_NULL(history(1));
+	CU_ASSERT_PTR_NOT_NULL(history(2));
+	offer(1); /* takes that of another named port */
+	CU_ASSERT(history(0) && history(1) && !history(2) && history(3));
+	offer(1);
+	add(1, 1, 0);
+	CU_ASSERT_EQUAL(history(1)->count, 1);
+	keep(1); /* its errors rose: it is the last to be dropped now */
+	CU_ASSERT_EQUAL(history(1)->count, 1);
+	offer(2);
+	CU_ASSERT(history(0) && history(1) && !history(2) && history(3));
+	offer(0);
+	keep(4); /* 0 has errors since the longest time, although it was named just now */
+	CU_ASSERT(!history(0) && history(1) && history(3) && history(4));
+	pm_histories_done(&histories);
+}
+
 /* A port that disappeared and returned begins again. */
 static void test_returned(void)
 {
@@ -128,6 +163,7 @@ int main(void)
 	static const CU_TestInfo cases[] = {
 		{"readings", test_readings},
 		{"the limit", test_limit},
+		{"ports that were named", test_named},
 		{"a port that returned", test_returned},
 		{"sizes", test_size},
 		CU_TEST_INFO_NULL,

@@ -551,26 +551,49 @@ static bool check_partitions(const struct why *why, const struct why_end *end, s
 	return true;
 }
 
-/* The P_Key in which the ends communicate, at the switch ports that enforce partitions. */
+/* Whether a switch port whose table has the partition with this membership drops a packet of a
+ * sender with another: it has no such key, or both keys are limited (chapter 10.9.3). */
+static bool is_dropped(uint8_t table, uint8_t sender)
+{
+	return !table || !((table | sender) & MEMBERSHIP_FULL);
+}
+
+/* Whether the switch port at one end passes packets of a partition in both directions: on entry
+ * those of the end, on exit those of the other end. */
+static bool is_passed(const struct port *cable, const struct key_set *table,
+		      const struct why_shared *row, unsigned end)
+{
+	uint8_t membership = membership_of(table, row->p_key);
+	const struct port_info *info = port_info(cable);
+
+	return !(info->partition_enforcement_inbound &&
+		 is_dropped(membership, row->membership[end])) &&
+	       !(info->partition_enforcement_outbound &&
+		 is_dropped(membership, row->membership[1 - end]));
+}
+
+/* The partitions in which the ends communicate, at the switch ports that enforce partitions. */
 static bool check_enforced(const struct why *why, const struct why_end *end, struct obstacle *out)
 {
 	const struct port *cable = end->port->num ? end->port->peer : NULL;
 	const struct pkey_list *list = cable ? port_facts(cable)->pkeys : NULL;
-	struct why_shared row;
+	struct why_shared rows[SHARED_MAX];
 	struct key_set set = {0};
 	char name[PORT_NAME_SIZE];
+	unsigned count;
 
-	if (why->ends < 2 || !list || !port_of_switch(cable) ||
-	    !(port_info(cable)->partition_enforcement_inbound ||
-	      port_info(cable)->partition_enforcement_outbound) ||
-	    !why_shared_partitions(why, &row, 1))
+	if (why->ends < 2 || !list || !port_of_switch(cable))
 		return false;
+	count = why_shared_partitions(why, rows, SHARED_MAX);
 	keys_take(&set, list->key, list->count);
-	if (membership_of(&set, row.p_key))
+	for (unsigned i = 0; i < count && rows[i].communicates; i++)
+		if (is_passed(cable, &set, &rows[i], end == &why->end[1]))
+			return false;
+	if (!count || !rows[0].communicates)
 		return false;
 	is_obstacle(out, "enforced", "partition");
 	say(out->text, "%s, at the cable of %s, drops packets of partition 0x%04x",
-	    port_name(cable, name), why_end_name(end), row.p_key);
+	    port_name(cable, name), why_end_name(end), rows[0].p_key);
 	say(out->remedy, "weftctl sweep heavy");
 	return true;
 }

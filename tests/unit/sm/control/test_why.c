@@ -424,6 +424,139 @@ static void test_known_silence(void)
 	control_end(play.world);
 }
 
+/* Obstacles that the generator cannot cause by devices: the model is changed instead. */
+
+static struct port *end_port(const struct play *play, unsigned number)
+{
+	const struct node *node =
+		fabric_find_node(play->world->sm->fabric, host(play, number)->info.node_guid);
+
+	return (struct port *)&node->port[1];
+}
+
+/* A switch believes that its entry for the LID of a host leads to this port. */
+static void mislead(struct node *node, lid_t lid, uint8_t port)
+{
+	uint16_t block = lid / LFT_BLOCK_LIDS;
+	uint8_t entries[LFT_BLOCK_LIDS];
+
+	memcpy(entries, lft_block(node->sw->lft.want, block), sizeof(entries));
+	entries[lid % LFT_BLOCK_LIDS] = port;
+	lft_have_learn(&node->sw->lft.have, block, node->sw->lft.want->blocks, entries);
+}
+
+/* The switch port at a host enforces partitions with this key alone; 0: with no key. */
+static void enforce(struct play *play, unsigned number, pkey_t key, bool in, bool out)
+{
+	struct port *cable = end_port(play, number)->peer;
+	struct pkey_list *list = pkey_list_new(PKEY_BLOCK_KEYS);
+	struct port_info *info;
+
+	list->key[0] = key;
+	port_set_pkeys(play->world->sm->fabric, cable, list);
+	info = (struct port_info *)port_info(cable);
+	info->partition_enforcement_inbound = in;
+	info->partition_enforcement_outbound = out;
+}
+
+static bool ask_5_7(struct play *play, const char *words)
+{
+	ask(play, "{\"command\":\"why\",\"from\":\"host-0005\",\"to\":\"host-0007\"}");
+	return control_has(0, words);
+}
+
+static void test_held(void)
+{
+	struct play play = {0};
+
+	begin(&play);
+	up(&play);
+	port_trouble(play.world->sm->fabric, end_port(&play, 7))->held_until_us = UINT64_MAX;
+	CU_ASSERT(ask_5_7(&play, "\"code\":\"held\""));
+	CU_ASSERT(control_has(0, "the link of host-0007 at leaf-04 port 1 is held back"));
+	end_port(&play, 7)->trouble->held_until_us = 0;
+	CU_ASSERT(ask_5_7(&play, "\"obstacle\":null"));
+	control_end(play.world);
+}
+
+/* The leaf of the sender and a spine lead to each other. */
+static void test_loop(void)
+{
+	struct play play = {0};
+	struct port *up_port;
+	struct node *leaf;
+	lid_t lid;
+
+	begin(&play);
+	up(&play);
+	lid = end_port(&play, 7)->lid;
+	leaf = end_port(&play, 5)->peer->node;
+	up_port = &leaf->port[lft_port(leaf->sw->lft.want, lid)];
+	mislead(up_port->peer->node, lid, up_port->peer->num);
+	CU_ASSERT(ask_5_7(&play, "\"code\":\"loop\""));
+	CU_ASSERT(control_has(0, "\"result\":\"loop\"") && control_has(0, "is part of a loop"));
+	CU_ASSERT(control_has(0, "\"remedy\":\"weftctl reroute\""));
+	control_end(play.world);
+}
+
+static void test_lid_missing(void)
+{
+	struct play play = {0};
+	struct port *end;
+	lid_t lid;
+
+	begin(&play);
+	up(&play);
+	end = end_port(&play, 7);
+	lid = end->lid;
+	end->lid = 0;
+	CU_ASSERT(ask_5_7(&play, "\"code\":\"lid_missing\""));
+	CU_ASSERT(control_has(0, "host-0007 has no LID"));
+	end->lid = lid;
+	CU_ASSERT(ask_5_7(&play, "\"obstacle\":null"));
+	control_end(play.world);
+}
+
+/* host-0007 is a full member of the partition, host-0005 a limited member: a table with the limited
+ * key passes packets of host-0007 only. */
+static void test_enforced(void)
+{
+	static const struct {
+		unsigned at;
+		pkey_t key;
+		bool in, out, passes;
+	} rows[] = {
+		{5, 0, true, true, false},	 {5, 0, false, false, true},
+		{5, 0x8005, true, true, true},	 {5, 0x8006, true, true, false},
+		{5, 0x0005, true, true, false}, /* its own packets */
+		{5, 0x0005, true, false, false}, {5, 0x0005, false, true, true},
+		{7, 0x0005, true, true, false}, /* those of the other host */
+		{7, 0x0005, true, false, true},	 {7, 0x0005, false, true, false},
+		{7, 0x8005, true, true, true},
+	};
+	struct play play = {0};
+
+	begin(&play);
+	up(&play);
+	ask(&play, "{\"command\":\"partition add\",\"p_key\":\"0x7fff\",\"force\":true}");
+	ask(&play, "{\"command\":\"partition add\",\"p_key\":\"0x0005\",\"members\":"
+		   "[\"host-0005=limited\",\"host-0007\"]}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char words[96];
+
+		enforce(&play, 12 - rows[i].at, 0x8005, false, false);
+		enforce(&play, rows[i].at, rows[i].key, rows[i].in, rows[i].out);
+		snprintf(words, sizeof(words),
+			 "port 1, at the cable of host-%04u, drops packets of "
+			 "partition 0x0005",
+			 rows[i].at);
+		CU_ASSERT(ask_5_7(&play,
+				  rows[i].passes ? "\"obstacle\":null" : "\"code\":\"enforced\""));
+		CU_ASSERT(rows[i].passes || control_has(0, words));
+	}
+	control_end(play.world);
+}
+
 static bool is_probing(const struct world *world)
 {
 	return window_stats(world->sm->window)->under_way > 0;
@@ -453,6 +586,10 @@ int main(void)
 		{"a node is gone", test_gone},
 		{"a switch is gone", test_gone_switch},
 		{"known silence", test_known_silence},
+		{"a held link", test_held},
+		{"a loop", test_loop},
+		{"no LID", test_lid_missing},
+		{"switch ports that enforce", test_enforced},
 		{"the daemon stops", test_stops},
 		CU_TEST_INFO_NULL,
 	};

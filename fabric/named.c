@@ -37,7 +37,8 @@ enum {
 /* The possible meanings of a name. */
 struct sought {
 	const char *name;
-	guid_t guid; /* 0: it is none */
+	guid_t guid;  /* 0: it is none */
+	bool is_guid; /* there is a node or an end port with this GUID */
 	unsigned lid;
 };
 
@@ -57,6 +58,22 @@ static struct sought seek(const char *name)
 	return sought;
 }
 
+static bool has_guid(const struct snapshot *snapshot, uint32_t place, guid_t guid)
+{
+	return guid && (guid == facts_at(snapshot, place)->info.node_guid ||
+			(place >= snapshot->num_switches &&
+			 guid == snapshot->ends[place - snapshot->num_switches].guid));
+}
+
+/* A GUID that exists is no name: otherwise a host could take the GUID of another as its
+ * description, and make it ambiguous. */
+static void seek_guid(const struct snapshot *snapshot, struct sought *sought)
+{
+	for (uint32_t place = 0; sought->guid && !sought->is_guid && place < node_count(snapshot);
+	     place++)
+		sought->is_guid = has_guid(snapshot, place, sought->guid);
+}
+
 static bool node_matches(const struct snapshot *snapshot, uint32_t place,
 			 const struct sought *sought)
 {
@@ -65,10 +82,10 @@ static bool node_matches(const struct snapshot *snapshot, uint32_t place,
 					     ? NULL
 					     : &snapshot->ends[place - snapshot->num_switches];
 
-	if (strcmp(facts->description, sought->name) == 0)
+	if (has_guid(snapshot, place, sought->guid))
 		return true;
-	if (sought->guid)
-		return sought->guid == facts->info.node_guid || (end && sought->guid == end->guid);
+	if (!sought->is_guid && strcmp(facts->description, sought->name) == 0)
+		return true;
 	if (!sought->lid)
 		return false;
 	return end ? sought->lid >= end->lid && sought->lid < end->lid + (1u << end->lmc)
@@ -228,6 +245,7 @@ struct snap_named snapshot_find_named(const struct snapshot *snapshot, const cha
 	unsigned found = 0;
 	size_t used = 0;
 
+	seek_guid(snapshot, &sought);
 	for (uint32_t place = 0; place < node_count(snapshot); place++) {
 		if (!node_matches(snapshot, place, &sought))
 			continue;

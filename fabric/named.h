@@ -22,8 +22,9 @@ struct snap_named {
 uint32_t node_count(const struct snapshot *snapshot);
 /* The facts of the node at an index; borrowed. */
 const struct node_facts *facts_at(const struct snapshot *snapshot, uint32_t place);
-/* Accepts a name, a GUID (16 digits, or 0x and digits), a LID, or a hostlist (lib/hostlist.h) of a
- * few names of one node; an adapter with two ports gives its first port. */
+/* Accepts a GUID of a node or port that exists (16 digits, or 0x and digits), a name, a LID, or a
+ * hostlist (lib/hostlist.h) of a few names of one node; an adapter with two ports gives its first
+ * port. */
 struct snap_named snapshot_find_named(const struct snapshot *snapshot, const char *name);
 
 /* Whether a NODE argument is a hostlist rather than the description of a node. */

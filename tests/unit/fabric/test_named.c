@@ -85,6 +85,35 @@ static void test_names(void)
 	snapshot_unref(snapshot);
 }
 
+/* A description that looks like a GUID does not hide the node with this GUID. Without such a node
+ * it is a name. */
+static void test_named_as_guid(void)
+{
+	static const struct {
+		const char *name, *asked;
+		int place;
+	} guids[] = {
+		{"0x0000000000000300", "0x0000000000000300", 5}, /* of a node */
+		{"0x300", "0x300", 5},
+		{"0000000000000300", "0000000000000300", 5},
+		{"0x0000000000000077", "0x0000000000000077", 4}, /* of a port */
+		{"0x0000000000000999", "0x0000000000000999", 0}, /* of none */
+		{"0x999", "0x999", 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(guids); i++) {
+		struct snapshot *snapshot = make();
+		struct snap_named named;
+
+		snapshot->switches[0].facts = named_facts(NODE_SWITCH, 0x10, guids[i].name);
+		snapshot->ends[2].guid = 0x77;
+		named = snapshot_find_named(snapshot, guids[i].asked);
+		CU_ASSERT_EQUAL(named.place, guids[i].place);
+		CU_ASSERT_FALSE(named.ambiguous);
+		snapshot_unref(snapshot);
+	}
+}
+
 /* A list leads to each of its nodes once, and to all nodes of one name. */
 static void test_lists(void)
 {
@@ -110,6 +139,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"names", test_names},
+		{"descriptions like GUIDs", test_named_as_guid},
 		{"lists", test_lists},
 		CU_TEST_INFO_NULL,
 	};

@@ -66,6 +66,21 @@ struct routes *routes_ref(struct routes *routes)
 	return routes;
 }
 
+struct routes *routes_detach(struct routes *routes)
+{
+	if (!routes || routes->refs > 1) {
+		routes_unref(routes);
+		return NULL;
+	}
+	for (uint32_t s = 0; s < routes->num_switches; s++) {
+		if (!routes->lft[s] || routes->lft[s]->refs == 1)
+			continue;
+		lft_unref(routes->lft[s]);
+		routes->lft[s] = NULL;
+	}
+	return routes;
+}
+
 void routes_unref(struct routes *routes)
 {
 	if (!routes || --routes->refs > 0)

@@ -84,5 +84,9 @@ struct routes *routes_new(uint64_t generation, uint32_t switches,
 			  const char *engine); /* rows NULL */
 struct routes *routes_ref(struct routes *routes);
 void routes_unref(struct routes *routes); /* NULL is harmless */
+/* Drops the caller's reference as far as others have one, too. Returns NULL; or, if the caller had
+ * the last reference, the routes with the rows that no other code has, and without the others. Then
+ * any thread may free them by routes_unref(), which takes long for many rows. NULL is harmless. */
+struct routes *routes_detach(struct routes *routes);
 
 #endif

@@ -33,20 +33,45 @@ static void credit_job_free(struct credit_job *credit)
 }
 
 /* If other routes are in use now, they are checked next. */
-static void credit_checked(struct work_job *job)
+static void credit_ended(struct work_job *job)
 {
 	struct credit_job *credit = container_of(job, struct credit_job, job);
 	struct sm *sm = credit->sm;
-	bool is_in_use = sm->routes.routes == credit->routes;
 
 	sm->credit_watch.job = NULL;
-	if (is_in_use) {
-		sm->credit_watch.report = credit->report;
-		sm->credit_watch.known = true;
-	}
 	credit_job_free(credit);
-	if (!is_in_use)
+	if (!sm->credit_watch.known)
 		credit_watch_routes(sm);
+}
+
+static void credit_free_routes(struct work_job *job)
+{
+	struct credit_job *credit = container_of(job, struct credit_job, job);
+
+	routes_unref(credit->routes);
+	credit->routes = NULL;
+}
+
+/* Routes that were replaced meanwhile have no other reference left: a worker frees their rows,
+ * because that takes too long for a turn of the loop. */
+static void credit_checked(struct work_job *job)
+{
+	struct credit_job *credit = container_of(job, struct credit_job, job);
+	struct credit_watch *watch = &credit->sm->credit_watch;
+
+	if (credit->sm->routes.routes == credit->routes) {
+		watch->report = credit->report;
+		watch->known = true;
+	}
+	credit->routes = routes_detach(credit->routes);
+	if (!credit->routes) {
+		credit_ended(job);
+		return;
+	}
+	*job = (struct work_job){
+		.name = "free routes", .run = credit_free_routes, .done = credit_ended};
+	list_init(&job->link);
+	work_submit(credit->pool, job);
 }
 
 void credit_watch_routes(struct sm *sm)

@@ -76,12 +76,33 @@ static void test_references(void)
 	lft_unref(NULL);
 }
 
+/* The last holder gets the rows that nothing else has. */
+static void test_detach(void)
+{
+	struct routes *routes = routes_new(1, 3, "updn");
+	struct lft *shared = lft_new(10), *own = lft_new(10);
+
+	routes->lft[0] = lft_ref(shared);
+	routes->lft[1] = own;
+	CU_ASSERT_PTR_NULL(routes_detach(NULL));
+	CU_ASSERT_PTR_NULL(routes_detach(routes_ref(routes)));
+	CU_ASSERT_EQUAL(routes->refs, 1);
+	CU_ASSERT_PTR_EQUAL(routes->lft[0], shared);
+	CU_ASSERT_PTR_EQUAL_FATAL(routes_detach(routes), routes);
+	CU_ASSERT_PTR_NULL(routes->lft[0]);
+	CU_ASSERT_PTR_EQUAL(routes->lft[1], own);
+	CU_ASSERT_EQUAL(shared->refs, 1);
+	routes_unref(routes);
+	lft_unref(shared);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"new rows are empty", test_new_rows},
 		{"reading, also beyond the end", test_reading},
 		{"references", test_references},
+		{"detached routes", test_detach},
 		CU_TEST_INFO_NULL,
 	};
 

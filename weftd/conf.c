@@ -397,9 +397,14 @@ void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 	}
 }
 
-const char *conf_row_effect(const struct conf_row *row)
+static bool is_fixed(const struct conf_row *row, const struct conf *present)
 {
-	return row->fixed ? "restart" : "reload";
+	return row->fixed || (present && row->with_ha && !present->is_replicating);
+}
+
+const char *conf_row_effect(const struct conf_row *row, const struct conf *present)
+{
+	return is_fixed(row, present) ? "restart" : "reload";
 }
 
 /* Text to settings */
@@ -744,19 +749,15 @@ bool ha_is_wanted(const struct conf *conf)
 	return conf->replica.listen[0] || conf->replica.peers[0];
 }
 
-bool conf_row_is_fixed(const struct conf_row *row, const struct conf *present)
-{
-	return row->fixed || (row->with_ha && !ha_is_wanted(present));
-}
-
 unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char names[CONF_NAMES_SIZE])
 {
 	unsigned differ = 0;
 	size_t used = 0;
 
 	names[0] = '\0';
+	next->is_replicating = present->is_replicating;
 	for (const struct conf_row *row = conf_rows; row->name; row++) {
-		if (!conf_row_is_fixed(row, present) || !conf_row_differs(row, next, present))
+		if (!is_fixed(row, present) || !conf_row_differs(row, next, present))
 			continue;
 		memcpy(conf_field(next, row), field_in(present, row), row->size);
 		if (used < CONF_NAMES_SIZE)

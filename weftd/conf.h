@@ -32,9 +32,10 @@ struct route_files {
 };
 
 struct conf {
-	char ca[32];	  /* empty: any */
-	int port;	  /* 0: any */
-	guid_t port_guid; /* 0: any */
+	bool is_replicating; /* no option: the replication was configured at the start */
+	char ca[32];	     /* empty: any */
+	int port;	     /* 0: any */
+	guid_t port_guid;    /* 0: any */
 	guid_t failover_ports[UMAD_OTHERS_MAX];
 	char state_dir[256], runtime_dir[256];
 	char readonly_socket[64]; /* a group, or "*"; empty: no such socket */
@@ -115,7 +116,7 @@ struct conf_row {
 	const char *summary; /* the purpose of the option, in one sentence */
 	const char *details; /* values, consequences, when to change it; NULL: nothing to add */
 	bool fixed;	     /* takes effect after a restart, not at a reload */
-	bool with_ha;	     /* fixed, too, if there is no replication */
+	bool with_ha;	     /* fixed, too, if there was no replication at the start */
 	bool secret;	     /* never printed */
 	uint8_t agree;	     /* enum conf_agree */
 };
@@ -130,9 +131,8 @@ bool conf_row_differs(const struct conf_row *row, const struct conf *one, const 
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);
 /* Whether the replication is configured. */
 bool ha_is_wanted(const struct conf *conf);
-/* Whether a reload does not apply the option while this configuration is in force. */
-bool conf_row_is_fixed(const struct conf_row *row, const struct conf *present);
-/* When a change takes effect: at the next "reload" or "restart". */
-const char *conf_row_effect(const struct conf_row *row);
+/* When a change takes effect, while this configuration is in force: at the next "reload" or
+ * "restart". present NULL: usually. */
+const char *conf_row_effect(const struct conf_row *row, const struct conf *present);
 
 #endif

@@ -39,7 +39,7 @@ json_t *conf_options_json(const struct conf *conf)
 						"value", value_json(conf, row), "default",
 						value_json(&defaults, row), "is_default",
 						!conf_row_differs(row, conf, &defaults), "range",
-						range, "effect", conf_row_effect(row)));
+						range, "effect", conf_row_effect(row, conf)));
 	}
 	return options;
 }
@@ -54,9 +54,7 @@ json_t *conf_changes_json(const struct conf *present, const struct conf *next)
 					      json_pack("{s:s,s:o,s:o,s:s}", "name", row->name,
 							"now", value_json(present, row), "next",
 							value_json(next, row), "effect",
-							conf_row_is_fixed(row, present)
-								? "restart"
-								: conf_row_effect(row)));
+							conf_row_effect(row, present)));
 	}
 	return changes;
 }

@@ -66,7 +66,7 @@ static void print_table(const struct conf_row *row, FILE *out)
 	conf_row_range(row, range);
 	fprintf(out, "| `%s` | `%s` | ", row->name, row->preset);
 	markup_put_all(&markup_markdown, range, out);
-	fprintf(out, " | %s | ", conf_row_effect(row));
+	fprintf(out, " | %s | ", conf_row_effect(row, NULL));
 	markup_put_all(&markup_markdown, row->summary, out);
 	fputs(" |\n", out);
 }

@@ -147,8 +147,8 @@ const struct conf_row conf_rows[] = {
 		 "While this manager is a standby, it connects to the master among them and "
 		 "keeps a copy of the master's registrations. `ha_listen` reserves places for "
 		 "connections from these addresses. A reload adds and removes peers. If neither "
-		 "`ha_listen` nor `ha_peers` was set, it takes effect after a restart. Empty: this "
-		 "manager copies from no master."},
+		 "`ha_listen` nor `ha_peers` was set when weftd started, it takes effect after a "
+		 "restart. Empty: this manager copies from no master."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
 	 .summary = "File with the keys of the replication, which `ha_listen` and `ha_peers` need.",
 	 .details =

@@ -48,7 +48,7 @@ int ha_read_keys(const struct conf *conf, struct psk_list *out, char error[CONF_
 	int result;
 
 	out->count = 0;
-	if (!ha_is_wanted(conf))
+	if (!ha_is_wanted(conf) && !conf->is_replicating)
 		return 0;
 	result = psk_file_read(conf->ha_psk_file, out, why);
 	if (result)

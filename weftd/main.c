@@ -551,6 +551,7 @@ static int daemon_open_carrier(struct daemon *daemon)
 	char error[CONF_ERROR_SIZE];
 	int result = ha_open(daemon->loop, &daemon->conf, &daemon->carrier, error);
 
+	daemon->conf.is_replicating = daemon->carrier != NULL;
 	if (result)
 		log_error("%s", error);
 	return result;

@@ -75,6 +75,21 @@ peer_is_removed() {
 	reload ''
 }
 
+# A standby without ha_listen: its list is emptied, and filled again.
+emptied_and_filled() {
+	stop two
+	listen=
+	set_peers "$one"
+	conf=two.conf start_weftd two host-0004 || return 1
+	wait_for 30 state '$_->{master}{state}' follows || because "it does not follow: $(ctl two ha status)" || return 1
+	reload '' || return 1
+	wait_for 20 state '$_->{master}{state}' 'no ha_peers' || because "it says: $(ctl two ha status)" || return 1
+	reload '' || return 1
+	reload "$one" || return 1
+	! matches restart reload.txt || because "the reload says: $(cat reload.txt)" || return 1
+	wait_for 20 state '$_->{master}{state}' follows || because "it does not follow again: $(ctl two ha status)"
+}
+
 # Without replication at the start there is no carrier, which the answer and the log say.
 needs_restart() {
 	stop two
@@ -98,5 +113,6 @@ check "a peer that is added is followed" peer_is_added
 check "a peer that stays is not lost" peer_stays
 check "a peer that is removed is left" peer_is_removed
 check "an address that is wrong is refused" wrong_is_refused
+check "a list that was emptied is filled again" emptied_and_filled
 check "without replication at the start, a restart is necessary" needs_restart
 finish

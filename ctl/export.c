@@ -38,11 +38,6 @@ struct export
 
 /* Collecting */
 
-static void take_options(void *ctx, json_t *part)
-{
-	json_array_extend(((struct export *)ctx)->options, json_object_get(part, "options"));
-}
-
 static void take_record(struct export *export, json_t *record)
 {
 	const char *kind = text_member(record, "kind");
@@ -69,21 +64,15 @@ static void take_records(void *ctx, json_t *part)
 
 static int collect(struct export *export, const char *socket)
 {
-	static const struct {
-		const char *command;
-		void (*part)(void *ctx, json_t *part);
-	} requests[] = {{"config show", take_options}, {"save", take_records}};
-	int error = 0;
+	int error = file_running_options(socket, &export->options, export->refusal);
+	json_t *request, *result = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(requests) && !error; i++) {
-		json_t *request = json_pack("{s:s}", "command", requests[i].command);
-		json_t *result = NULL;
-
-		error = control_call(socket, request, requests[i].part, export, &result,
-				     export->refusal);
-		json_decref(result);
-		json_decref(request);
-	}
+	if (error)
+		return error;
+	request = json_pack("{s:s}", "command", "save");
+	error = control_call(socket, request, take_records, export, &result, export->refusal);
+	json_decref(result);
+	json_decref(request);
 	return error;
 }
 
@@ -337,7 +326,6 @@ int export_opensm(const char *socket, const json_t *request, json_t **result, ch
 {
 	struct export export = {
 		.dir = text_member(request, "dir"),
-		.options = json_array(),
 		.records = json_array(),
 		.results = json_array(),
 		.files = json_array(),

@@ -52,3 +52,20 @@ int file_call(const char *socket, json_t *request, json_t **result, char **refus
 	json_decref(request);
 	return error;
 }
+
+static void take_running_options(void *ctx, json_t *part)
+{
+	json_array_extend(ctx, json_object_get(part, "options"));
+}
+
+int file_running_options(const char *socket, json_t **out, char **refusal)
+{
+	json_t *request = json_pack("{s:s}", "command", "config show"), *result = NULL;
+	int error;
+
+	*out = json_array();
+	error = control_call(socket, request, take_running_options, *out, &result, refusal);
+	json_decref(result);
+	json_decref(request);
+	return error;
+}

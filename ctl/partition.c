@@ -249,17 +249,12 @@ static int check_alone(const char *path, const char *text, size_t size, json_t *
 		       char **refusal)
 {
 	struct partitions *partitions;
-	char *rest, *line;
-	json_t *notes;
 
 	if (partitions_parse_all(path, text, size, true, &partitions, refusal))
 		return -EREMOTEIO;
-	notes = json_array();
-	rest = partitions->notes;
-	while ((line = strsep(&rest, "\n")))
-		json_array_append_new(notes, json_string(line));
-	*result = json_pack("{s:i,s:n,s:n,s:[],s:o}", "partitions", (int)partitions->count,
-			    "changed", "ports_in_all", "ports", "notes", notes);
+	*result =
+		json_pack("{s:i,s:n,s:n,s:[],s:o}", "partitions", (int)partitions->count, "changed",
+			  "ports_in_all", "ports", "notes", control_lines(partitions->notes));
 	partitions_free(partitions);
 	return 0;
 }

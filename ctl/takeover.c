@@ -22,26 +22,6 @@
 
 enum { FIXED_ARGUMENTS = 8, NO_WEFTD = 127 };
 
-/* Takes the rows of config show. */
-static void takeover_part(void *ctx, json_t *part)
-{
-	json_array_extend(ctx, json_object_get(part, "options"));
-}
-
-/* The options of a running daemon; empty: none answers. A new reference. */
-static json_t *running_options(const char *socket)
-{
-	json_t *request = json_pack("{s:s}", "command", "config show"), *options = json_array();
-	json_t *result = NULL;
-	char *refusal = NULL;
-
-	control_call(socket, request, takeover_part, options, &result, &refusal);
-	free(refusal);
-	json_decref(result);
-	json_decref(request);
-	return options;
-}
-
 /* The daemon does not show this value. */
 static bool is_hidden(const char *value)
 {
@@ -131,10 +111,13 @@ static json_t *run_weftd(char **argv, int *status)
 
 int takeover_preview(const char *socket, const json_t *request, json_t **result, char **refusal)
 {
-	json_t *options = running_options(socket);
+	json_t *options;
 	int first_setting, status;
-	char **argv = arguments_of(request, options, &first_setting);
+	char **argv, *no_daemon = NULL;
 
+	file_running_options(socket, &options, &no_daemon);
+	free(no_daemon);
+	argv = arguments_of(request, options, &first_setting);
 	*result = run_weftd(argv, &status);
 	for (char **argument = argv + first_setting; *argument; argument++)
 		free(*argument);

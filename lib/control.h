@@ -75,6 +75,9 @@ void control_resume(struct control_request *request);
 /* True if the client is gone: work for it may stop, but the request must still be ended. */
 int control_gone(const struct control_request *request);
 
+/* The lines of a text as an array of texts, a new reference. NULL: an empty array. */
+json_t *control_lines(const char *text);
+
 /* The client's side, blocking, for weftctl. Sends request (borrowed), calls part() for each part,
  * and returns 0 with *result (new reference) or, for a refusal, -EREMOTEIO with *error (to be
  * freed). -ENOENT, -ECONNREFUSED: no daemon there. -ECONNRESET: the connection closed before the

@@ -3,6 +3,7 @@
  * The client of the control socket: one blocking call, for weftctl and for tests. It keeps nothing
  * between calls, and may be called on any thread.
  */
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/control.h"
@@ -137,6 +138,19 @@ static int read_answer(int fd, struct buffer *in, void (*part)(void *ctx, json_t
 		json_decref(line);
 	}
 	return rc;
+}
+
+json_t *control_lines(const char *text)
+{
+	json_t *lines = json_array();
+
+	while (text && *text) {
+		size_t length = strcspn(text, "\n");
+
+		json_array_append_new(lines, json_stringn(text, length));
+		text += length + (text[length] == '\n');
+	}
+	return lines;
 }
 
 int control_call(const char *path, const json_t *request, void (*part)(void *ctx, json_t *part),

@@ -20,6 +20,8 @@
 
 #include "mad/perf.h"
 
+enum { WORD_BYTES = 4 }; /* of the counters PortXmitData and PortRcvData */
+
 struct pm_port {
 	/* Times of the last reads of errors and traffic; 0: never. */
 	uint64_t read_us, traffic_us;

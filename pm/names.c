@@ -11,7 +11,7 @@
 #include "lib/mem.h"
 #include "pm/rows.h"
 
-enum { WORD_BYTES = 4, FDR_DECI_GBPS = 140 };
+enum { FDR_DECI_GBPS = 140 };
 
 /* What a family writes: enum port_traffic, then these. */
 enum { VALUE_ERRORS = PORT_TRAFFICS, VALUE_WAIT = VALUE_ERRORS + PORT_ERRORS, VALUE_QP1 };
@@ -91,45 +91,6 @@ static bool has_value(const struct series *series)
 	if (is_traffic)
 		return series->port->traffic_us && (value < TRAFFIC_SHORT || series->port->wide);
 	return series->port->read_us;
-}
-
-/* The other end of the cable; facts NULL: unknown. */
-struct pm_far {
-	const struct node_facts *facts;
-	lid_t lid;
-	uint8_t num;
-};
-
-static struct pm_far far_end(const struct series *series)
-{
-	const struct snapshot *snapshot = series->view->topology;
-	const struct pm_agent *agent = series->agent;
-	int32_t place = agent->is_switch ? snapshot_find_switch(snapshot, agent->guid)
-					 : snapshot_find_end(snapshot, agent->guid);
-	const struct snap_link *link;
-	int32_t sw, end;
-	uint8_t num;
-
-	if (place < 0 || (agent->is_switch && series->num > snapshot->switches[place].num_ports))
-		return (struct pm_far){NULL, 0, 0};
-	if (agent->is_switch) {
-		link = snap_link(snapshot, (uint32_t)place, series->num);
-		sw = link->sw;
-		end = link->end;
-		num = link->port;
-	} else {
-		sw = snapshot->ends[place].sw;
-		end = snapshot->ends[place].peer;
-		num = sw >= 0	 ? snapshot->ends[place].sw_port
-		      : end >= 0 ? snapshot->ends[end].port
-				 : 0;
-	}
-	if (end >= 0)
-		return (struct pm_far){snapshot->ends[end].facts, snapshot->ends[end].lid, num};
-	if (sw >= 0)
-		return (struct pm_far){snapshot->switches[sw].facts, snapshot->switches[sw].lid,
-				       num};
-	return (struct pm_far){NULL, 0, 0};
 }
 
 /* weft */
@@ -244,7 +205,7 @@ static void put_treydock_node(const struct series *series)
 
 static void put_treydock_uplink(const struct series *series)
 {
-	struct pm_far far = far_end(series);
+	struct pm_far far = pm_far_end(series->view->topology, series->agent, series->num);
 
 	if (!far.facts)
 		return;
@@ -304,7 +265,7 @@ const struct naming naming_treydock = {"treydock", treydock_families, ARRAY_SIZE
 
 static void put_guilbaults_labels(const struct series *series)
 {
-	struct pm_far far = far_end(series);
+	struct pm_far far = pm_far_end(series->view->topology, series->agent, series->num);
 
 	fprintf(series->file, "%s{component=\"%s\",", series->family->name,
 		series->agent->is_switch ? "switch" : "ca");

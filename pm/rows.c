@@ -2,8 +2,6 @@
 /* Ports and links as JSON: rows.h. Names of counters are the specification's. */
 #include "pm/rows.h"
 
-enum { WORD_BYTES = 4 };
-
 static void end_members(const struct node_facts *facts, uint8_t num, lid_t lid, struct buffer *out)
 {
 	row_guid(out, "guid", facts->info.node_guid);
@@ -20,51 +18,53 @@ static void end_row(const struct node_facts *facts, uint8_t num, lid_t lid, cons
 	row_end(out, '}');
 }
 
-static void place_row(const struct snapshot *snapshot, int32_t sw, int32_t end, uint8_t num,
-		      const char *name, struct buffer *out)
+static struct pm_far far_at(const struct snapshot *snapshot, int32_t sw, int32_t end, uint8_t num)
 {
 	if (end >= 0)
-		end_row(snapshot->ends[end].facts, num, snapshot->ends[end].lid, name, out);
-	else if (sw >= 0)
-		end_row(snapshot->switches[sw].facts, num, snapshot->switches[sw].lid, name, out);
-	else
-		row_string(out, name, NULL);
+		return (struct pm_far){snapshot->ends[end].facts, snapshot->ends[end].lid, num};
+	if (sw >= 0)
+		return (struct pm_far){snapshot->switches[sw].facts, snapshot->switches[sw].lid,
+				       num};
+	return (struct pm_far){NULL, 0, 0};
 }
 
-/* The other end of a port's cable. */
-static void pm_peer_row(const struct snapshot *snapshot, const struct pm_agent *agent, uint8_t num,
-			struct buffer *out)
+struct pm_far pm_far_end(const struct snapshot *snapshot, const struct pm_agent *agent, uint8_t num)
 {
 	int32_t place = agent->is_switch ? snapshot_find_switch(snapshot, agent->guid)
 					 : snapshot_find_end(snapshot, agent->guid);
 	const struct snap_end *end;
 	const struct snap_link *link;
 
-	if (place < 0 || (agent->is_switch && num > snapshot->switches[place].num_ports)) {
-		row_string(out, "peer", NULL);
-		return;
-	}
+	if (place < 0 || (agent->is_switch && num > snapshot->switches[place].num_ports))
+		return (struct pm_far){NULL, 0, 0};
 	if (agent->is_switch) {
 		link = snap_link(snapshot, (uint32_t)place, num);
-		place_row(snapshot, link->sw, link->end, link->port, "peer", out);
-		return;
+		return far_at(snapshot, link->sw, link->end, link->port);
 	}
 	end = &snapshot->ends[place];
-	place_row(snapshot, end->sw, end->peer,
-		  end->sw >= 0	   ? end->sw_port
-		  : end->peer >= 0 ? snapshot->ends[end->peer].port
-				   : 0,
-		  "peer", out);
+	return far_at(snapshot, end->sw, end->peer,
+		      end->sw >= 0     ? end->sw_port
+		      : end->peer >= 0 ? snapshot->ends[end->peer].port
+				       : 0);
+}
+
+static void far_row(const struct pm_far *far, const char *name, struct buffer *out)
+{
+	if (far->facts)
+		end_row(far->facts, far->num, far->lid, name, out);
+	else
+		row_string(out, name, NULL);
 }
 
 void pm_port_members(const struct pm_agent *agent, uint8_t num, const struct view *view,
 		     struct buffer *out)
 {
+	struct pm_far far = {0};
+
 	end_members(agent->facts, num, agent->lid, out);
 	if (view)
-		pm_peer_row(view->topology, agent, num, out);
-	else
-		row_string(out, "peer", NULL);
+		far = pm_far_end(view->topology, agent, num);
+	far_row(&far, "peer", out);
 }
 
 static void put_rate(const char *name, float rate, unsigned unit, struct buffer *out)
@@ -193,15 +193,14 @@ void pm_link_row(const struct view *view, const struct pm_slow_link *slow, struc
 	const struct snapshot *snapshot = view->topology;
 	const struct snap_switch *sw = &snapshot->switches[slow->sw];
 	const struct snap_link *link = snap_link(snapshot, slow->sw, slow->port);
+	const struct pm_far far = far_at(snapshot, link->sw, link->end, link->port);
 	const struct port_info *info = &sw->facts->port[slow->port].info;
-	const struct node_facts *there = link->end >= 0 ? snapshot->ends[link->end].facts
-							: snapshot->switches[link->sw].facts;
 	char could[24] = "", speed[24];
 
-	port_below(info, &there->port[link->port].info, could);
+	port_below(info, &far.facts->port[link->port].info, could);
 	row_begin(out, NULL, '{');
 	end_row(sw->facts, slow->port, sw->lid, "from", out);
-	place_row(snapshot, link->sw, link->end, link->port, "to", out);
+	far_row(&far, "to", out);
 	row_string(out, "width_speed",
 		   port_speed_text(info, &sw->facts->port[slow->port].ext, speed));
 	row_string(out, "could", could);

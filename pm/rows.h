@@ -7,6 +7,15 @@
 #include "pm/context.h"
 #include "pm/survey.h"
 
+/* The other end of the cable of a port; facts NULL: unknown. */
+struct pm_far {
+	const struct node_facts *facts; /* borrowed from the snapshot */
+	lid_t lid;
+	uint8_t num;
+};
+struct pm_far pm_far_end(const struct snapshot *snapshot, const struct pm_agent *agent,
+			 uint8_t num);
+
 /* Members of a row: a port (node GUID, description, LID, number) and, if the view has it, its peer.
  * view may be NULL. */
 void pm_port_members(const struct pm_agent *agent, uint8_t num, const struct view *view,

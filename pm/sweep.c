@@ -16,7 +16,7 @@
 #include "lib/mem.h"
 #include "pm/context.h"
 
-enum { STARTS_A_TURN = 64, US_PER_S = 1000000, WORD_BYTES = 4, NEWS_SIZE = 512 };
+enum { STARTS_A_TURN = 64, US_PER_S = 1000000, NEWS_SIZE = 512 };
 enum { PATIENCE_US = 10 * US_PER_S };
 
 const char *pm_name(const struct pm_agent *agent)

@@ -96,20 +96,6 @@ static unsigned compare_port(void *arg, size_t *at)
 static slice_fn *const stages[] = {compare_port, NULL};
 static const struct slice_plan plan = {"partition file check", stages, NULL};
 
-/* A list of the lines; NULL: an empty list. */
-static json_t *lines_json(const char *text)
-{
-	json_t *lines = json_array();
-
-	while (text && *text) {
-		size_t length = strcspn(text, "\n");
-
-		json_array_append_new(lines, json_stringn(text, length));
-		text += length + (text[length] == '\n');
-	}
-	return lines;
-}
-
 static void compared(void *arg)
 {
 	struct partition_check *check = arg;
@@ -119,7 +105,7 @@ static void compared(void *arg)
 	control_reply(check->request,
 		      json_pack("{s:i,s:i,s:i,s:o,s:o}", "partitions", (int)file->count, "changed",
 				(int)check->changed, "ports_in_all", (int)check->ports, "ports",
-				check->rows, "notes", lines_json(file->notes)));
+				check->rows, "notes", control_lines(file->notes)));
 	check->request = NULL;
 	partition_check_forget(check);
 }

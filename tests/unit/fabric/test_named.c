@@ -30,6 +30,12 @@ static struct snapshot *make(void)
 	return snapshot;
 }
 
+static void rename_node(struct node_facts **facts, uint8_t type, guid_t guid, const char *name)
+{
+	facts_unref(*facts);
+	*facts = named_facts(type, guid, name);
+}
+
 static const struct {
 	const char *name;
 	int place; /* -1: refused */
@@ -105,7 +111,7 @@ static void test_named_as_guid(void)
 		struct snapshot *snapshot = make();
 		struct snap_named named;
 
-		snapshot->switches[0].facts = named_facts(NODE_SWITCH, 0x10, guids[i].name);
+		rename_node(&snapshot->switches[0].facts, NODE_SWITCH, 0x10, guids[i].name);
 		snapshot->ends[2].guid = 0x77;
 		named = snapshot_find_named(snapshot, guids[i].asked);
 		CU_ASSERT_EQUAL(named.place, guids[i].place);
@@ -129,7 +135,7 @@ static void test_lists(void)
 		  map_get(&nodes, 0x10));
 	CU_ASSERT_FALSE(snapshot_find_listed(snapshot, "h1,leef", &nodes, error));
 	CU_ASSERT_STRING_EQUAL(error, "there is no node \"leef\"; did you mean \"leaf\"?");
-	snapshot->ends[0].facts = named_facts(NODE_CA, 0x100, "h[1-2]");
+	rename_node(&snapshot->ends[0].facts, NODE_CA, 0x100, "h[1-2]");
 	CU_ASSERT_FALSE(snapshot_is_hostlist(snapshot, "h[1-2]")); /* a name */
 	map_done(&nodes);
 	snapshot_unref(snapshot);

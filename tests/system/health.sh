@@ -107,6 +107,19 @@ bad_file() {
 	ctl one config reload >/dev/null && healthy one '^healthy +partitions +file$'
 }
 
+# A good file that takes P_Keys from all 14 ports: a reload refuses it, and the next start, too, until it is confirmed.
+unconfirmed_file() {
+	printf 'Default=0x7fff : ALL=full;\ngreen=0x7 : ALL=full;\n' >partitions.conf
+	bring_up fattree:radix=4,levels=2 -o 'partition_config_file="partitions.conf"' || return 1
+	healthy one '^healthy +partitions +file$' || return 1
+	echo 'Default=0x7fff : ALL=full;' >partitions.conf
+	! ctl one config reload >/dev/null 2>&1 || because "the file is accepted" || return 1
+	only one 4 partitions 'not reloaded: .*partitions.conf: takes P_Keys from 14 ports .*0x0007 .green. from 14 ports' || return 1
+	stop one && start_weftd one host-0001 -o readback_interval=0 -o 'partition_config_file="partitions.conf"' || return 1
+	only one 4 partitions '.*takes P_Keys from 14 ports' || return 1
+	ctl one config reload --force >/dev/null && healthy one '^healthy +partitions +file$'
+}
+
 no_standby() {
 	printf '%064d' 7 >key && chmod 600 key
 	bring_up fattree:radix=4,levels=2 -o 'ha_listen="127.0.0.1:0"' -o "ha_psk_file=\"$work/key\"" || return 1
@@ -174,6 +187,7 @@ check "a healthy subnet" healthy_subnet || finish
 check "a link that was pulled" link_down
 check "a port that was disabled" disabled_port
 check "a bad partition file" bad_file
+check "a partition file that needs a confirmation" unconfirmed_file
 check "a standby that is absent" no_standby
 check "a slow link" slow_link
 check "a device that refuses a setting" refused_setting

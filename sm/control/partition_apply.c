@@ -17,7 +17,7 @@
 #include "sm/control/partition.h"
 #include "sm/partition/owner.h"
 
-enum { MEMBERS_MAX = 200000, IPOIB_Q_KEY = 0x0B1B, WIRE_MAX = 1024 };
+enum { MEMBERS_MAX = 100000, IPOIB_Q_KEY = 0x0B1B, WIRE_MAX = 1024 };
 
 /* A member that the text names. */
 struct wish {

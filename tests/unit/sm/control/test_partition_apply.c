@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * partition apply inside the manager: a table of steps, each a text that an owner applies, and the
+ * members of partition 5 that follow. Then dangers, the expected state, limits, and the end of the
+ * daemon. Clients use a real control socket in the same thread.
+ */
+#include <inttypes.h>
+
+#include "sm/partition/owner.h"
+#include "tests/unit/fixtures/control_world.h"
+
+enum { MEMBERS = 100000, FIRST = 0x100000, GUIDS = 0x30 };
+
+/* A request with a text, in which \n is an escape already. more: further members of the request. */
+static void apply(struct world *world, const char *text, const char *more)
+{
+	char request[1024];
+
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"partition apply\",\"name\":\"f\",\"text\":\"%s\"%s}\n", text,
+		 more);
+	control_ask(world, request);
+}
+
+/* The members with the GUIDs of the steps: "71 full site, 72 limited admin". */
+static void list_members(const struct world *world, char *out, size_t size)
+{
+	static const char *const words[] = {"-", "limited", "full", "both"};
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (unsigned i = 0; i < 2 * GUIDS; i++) {
+		pkey_t p_key = 5 + i / GUIDS;
+		guid_t guid = 0x70 + i % GUIDS;
+		const struct partition_member_entry *member =
+			policy_member(&world->sm->policy, p_key, guid);
+
+		if (member)
+			used += (size_t)snprintf(out + used, size - used, "%s%" PRIx64 " %s %s",
+						 used ? ", " : "", guid, words[member->membership],
+						 partition_owner(world->registry, p_key, guid));
+	}
+}
+
+#define SITE ",\"owner\":\"site\""
+#define GATEWAY ",\"owner\":\"gateway:gw1\""
+#define DRY ",\"dry-run\":true"
+
+/* Each step continues the one before. */
+static const struct {
+	const char *what, *text, *more, *words, *members;
+} steps[] = {
+	{"the first text of an owner", "a=5: 0x71=full, 0x72=limited;", SITE, "\"num_changed\":3",
+	 "71 full site, 72 limited site"},
+	{"the same again", "a=5: 0x71=full, 0x72=limited;", SITE, "\"changed\":false",
+	 "71 full site, 72 limited site"},
+	{"a dry run changes nothing", "a=5: 0x73=full;", SITE DRY, "\"num_changed\":3",
+	 "71 full site, 72 limited site"},
+	{"another owner adds its own", "a=5: 0x71=limited, 0x81=full;", GATEWAY, "\"kept\":1",
+	 "71 full site, 72 limited site, 81 full gateway:gw1"},
+	{"the kept member is named with its owner", "a=5: 0x71=limited, 0x81=full;", GATEWAY,
+	 "\"owner\":\"site\"", "71 full site, 72 limited site, 81 full gateway:gw1"},
+	{"a member changes, and one is removed", "a=5: 0x71=limited;", SITE, "\"num_changed\":2",
+	 "71 limited site, 81 full gateway:gw1"},
+	{"a range, of which the last rule counts", "a=5: 0x71-0x73=full, 0x72=limited;", SITE,
+	 "\"members\":3", "71 full site, 72 limited site, 73 full site, 81 full gateway:gw1"},
+	{"an owner's last member leaves the partition of another", "", GATEWAY, "\"num_changed\":1",
+	 "71 full site, 72 limited site, 73 full site"},
+	{"admin is the owner without a name", "b=6: 0x91=full;", "", "\"owner\":\"admin\"",
+	 "71 full site, 72 limited site, 73 full site, 91 full admin"},
+	{"a partition with members of others stays", "", SITE, "\"num_changed\":4",
+	 "91 full admin"},
+	{"what ALL means changes", "b=6: ALL=full;", "", "belong into the partition file",
+	 "91 full admin"},
+	{"a bad text", "b=6: 0x92=ful", "", "\"ok\":false", "91 full admin"},
+	{"two names of one P_Key", "c=7: 0x1=full; b=8: 0x2=full;", SITE, "has the name",
+	 "91 full admin"},
+	{"a bad owner", "", ",\"owner\":\"file\"", "is no owner", "91 full admin"},
+	{"groups of the file", "c=7: mgid=ff12:401b::1 0x1=full;", SITE, "\"ok\":false",
+	 "91 full admin"},
+};
+
+static void test_steps(void)
+{
+	struct world *world = control_start("single:hosts=3");
+	char members[1024];
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		apply(world, steps[i].text, steps[i].more);
+		list_members(world, members, sizeof(members));
+		CU_ASSERT(control_has(0, steps[i].words));
+		if (strcmp(members, steps[i].members) != 0)
+			fprintf(stderr, "%s: %s\n", steps[i].what, members);
+		CU_ASSERT_STRING_EQUAL(members, steps[i].members);
+	}
+	CU_ASSERT_PTR_NULL(policy_at_run_time(&world->sm->policy, 5));
+	control_end(world);
+}
+
+static bool has_settled(const struct world *world)
+{
+	return sm_world_is_quiet(world) && !policy_is_judging(&world->sm->policy);
+}
+
+/* The memberships and parameters of the partition file stay. */
+static void test_file(void)
+{
+	static const char text[] = "Default=0x7fff: ALL=full; a=5: 0x71=full, 0x72=limited;";
+	struct world *world = control_start("single:hosts=3");
+	struct partitions *file = NULL;
+	char members[256], *error;
+
+	CU_ASSERT_EQUAL_FATAL(partitions_parse("p", text, strlen(text), false, &file, &error), 0);
+	policy_set_file(&world->sm->policy, PARTITIONS_FILE, file);
+	sm_world_run(world, has_settled);
+	apply(world, "a=5, ipoib: 0x71=limited, 0x72=limited, 0x73=full;", SITE);
+	CU_ASSERT(control_has(0, "\"num_changed\":1") && control_has(0, "\"kept\":1"));
+	list_members(world, members, sizeof(members));
+	CU_ASSERT_STRING_EQUAL(members, "73 full site");
+	CU_ASSERT_PTR_NULL(policy_at_run_time(&world->sm->policy, 5));
+	control_end(world);
+}
+
+static void test_dangers(void)
+{
+	struct world *world = control_start("single:hosts=3");
+	char text[256], members[256];
+	guid_t guid[3];
+
+	for (unsigned i = 0; i < 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "host-%04u", i + 1);
+		guid[i] = port_facts(&fabric_find_node(world->sm->fabric,
+						       sm_world_node(world, name)->info.node_guid)
+					      ->port[1])
+				  ->guid;
+	}
+	world->sm->options.partition_confirm_ports = 1;
+	snprintf(text, sizeof(text),
+		 "a=5: 0x%" PRIx64 "=full, 0x%" PRIx64 "=full, 0x%" PRIx64 "=limited;", guid[0],
+		 guid[1], guid[2]);
+	apply(world, text, SITE);
+	CU_ASSERT(control_has(0, "\"num_changed\":4"));
+	apply(world, "", SITE);
+	CU_ASSERT(control_has(0, "it takes 3 memberships from ports that are present "
+				 "(partition_confirm_ports is 1): see --dry-run, and add --force; "
+				 "nothing was changed"));
+	apply(world, "", SITE DRY);
+	CU_ASSERT(control_has(0, "\"danger\":\"it takes 3 memberships"));
+	/* One membership, but the last full member. */
+	snprintf(text, sizeof(text), "a=5: 0x%" PRIx64 "=full, 0x%" PRIx64 "=limited;", guid[0],
+		 guid[2]);
+	apply(world, text, SITE);
+	CU_ASSERT(control_has(0, "\"num_changed\":1"));
+	snprintf(text, sizeof(text), "a=5: 0x%" PRIx64 "=limited, 0x%" PRIx64 "=limited;", guid[0],
+		 guid[2]);
+	apply(world, text, SITE);
+	CU_ASSERT(control_has(0, "2 limited members could reach no port in it"));
+	apply(world, text, SITE ",\"force\":true");
+	CU_ASSERT(control_has(0, "\"num_changed\":1"));
+	/* Absent ports lose nothing. The default partition shuts the fabric when it is defined. */
+	apply(world, "a=5: 0x71-0x79=full;", SITE ",\"force\":true");
+	apply(world, "a=5: ;", SITE);
+	list_members(world, members, sizeof(members));
+	CU_ASSERT(control_has(0, "\"num_changed\":9"));
+	CU_ASSERT_STRING_EQUAL(members, "");
+	apply(world, "Default=0x7fff: 0x71=full;", SITE);
+	CU_ASSERT(control_has(0, "3 ports would lose 0x7fff or full membership in it"));
+	control_end(world);
+}
+
+/* Copies the state of the last answer. */
+static void take_state(char state[32])
+{
+	const char *at = strstr(control_bed.clients[0].text, "\"state\":\"");
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	snprintf(state, 32, "%.18s", at + strlen("\"state\":\""));
+}
+
+/* A change by another administrator since the dry run is refused. */
+static void test_state(void)
+{
+	struct world *world = control_start("single:hosts=3");
+	char state[32], later[32], more[128];
+
+	apply(world, "a=5: 0x71=full;", SITE DRY);
+	take_state(state);
+	control_ask(world, "{\"command\":\"partition add\",\"p_key\":\"6\"}\n");
+	snprintf(more, sizeof(more), SITE ",\"if-state\":\"%s\"", state);
+	apply(world, "a=5: 0x71=full;", more);
+	CU_ASSERT(control_has(0, "partitions were changed since state 0x") &&
+		  control_has(0, "nothing was changed"));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_MEMBER), 0);
+	apply(world, "a=5: 0x71=full;", SITE DRY);
+	take_state(later);
+	CU_ASSERT_STRING_NOT_EQUAL(state, later);
+	snprintf(more, sizeof(more), SITE ",\"if-state\":\"%s\"", later);
+	apply(world, "a=5: 0x71=full;", more);
+	CU_ASSERT(control_has(0, "\"num_changed\":2"));
+	/* The owner alone is a part of the state, too. */
+	take_state(state);
+	partition_owner_put(world->registry, 5, 0x71, "gateway:gw1");
+	apply(world, "", GATEWAY DRY);
+	take_state(later);
+	CU_ASSERT_STRING_NOT_EQUAL(state, later);
+	control_end(world);
+}
+
+/* Sends a text of so many members in ranges and single GUIDs. */
+static void apply_many(struct world *world, unsigned members)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "a=5: 0x%x-0x%x=full;", FIRST, FIRST + members - 1);
+	apply(world, text, SITE);
+}
+
+static void test_limit(void)
+{
+	struct world *world = control_start("single:hosts=3");
+
+	apply_many(world, MEMBERS + 1);
+	CU_ASSERT(control_has(0, "partition apply takes at most 100000 members; nothing was "
+				 "changed"));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_MEMBER), 0);
+	apply_many(world, MEMBERS);
+	CU_ASSERT(control_has(0, "\"num_changed\":100001"));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_MEMBER), MEMBERS);
+	apply_many(world, MEMBERS);
+	CU_ASSERT(control_has(0, "\"changed\":false"));
+	control_end(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"steps", test_steps},	   {"members of the file", test_file},
+		{"dangers", test_dangers}, {"the expected state", test_state},
+		{"limits", test_limit},	   CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("partition apply", tests);
+}

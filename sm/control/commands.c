@@ -736,6 +736,7 @@ void sm_commands_free(struct sm_commands *commands)
 	why_done(commands);
 	dumps_done(commands);
 	port_listings_done(commands);
+	partition_apply_done(commands);
 	partition_check_done(commands);
 	ha_commands_done(commands);
 	free(commands);

@@ -21,7 +21,7 @@ struct sm_commands {
 	struct list whys;	       /* why_command.c: agents have not answered yet */
 	struct partition_check *partition_check; /* partition_check.c */
 	struct upload apply_upload;		 /* partition_apply.c */
-	struct list applications;		 /* partition_apply.c: not durable yet */
+	struct list applications;		 /* partition_apply.c: in their order */
 	struct ha_commands *ha;			 /* ha.c */
 };
 
@@ -67,8 +67,10 @@ void partition_commands_init(struct sm *sm);
 void partition_commands_stop(struct sm_commands *commands);
 /* Prepares partition apply. */
 void partition_apply_init(struct sm *sm);
-/* Answers the commands that wait until they are durable, and drops the text. */
+/* Answers the commands that run, completes changes that have begun, and drops the text. */
 void partition_apply_stop(struct sm_commands *commands);
+/* Frees them. */
+void partition_apply_done(struct sm_commands *commands);
 /* Prepares ha handover, disable, enable and discover; one of them runs at a time. */
 void ha_commands_init(struct sm *sm);
 /* Cancels a handover and answers its request. */
@@ -87,8 +89,8 @@ void judge_stop(struct sm_commands *commands);
 void judge_done(struct sm_commands *commands);
 /* Computes the routes that these engines would give the fabric with these input files (NULL: none),
  * and checks them for credit loops. options is not kept longer than the judgement.
- * The result comes in this turn or later, once: the danger (NULL: there is none, or this manager has
- * no fabric to check them on); or error: why they could not be checked. */
+ * The result comes in this turn or later, once: the danger (NULL: there is none, or this manager
+ * has no fabric to check them on); or error: why they could not be checked. */
 enum { JUDGE_DANGER_SIZE = 240 };
 typedef void engines_judged_fn(void *ctx, const char *danger, const char *error);
 void judge_engines(struct sm *sm, const char engines[SM_ENGINES_MAX][SM_ENGINE_NAME],

@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "sm/control/partition_apply.h"
 #include "sm/partition/owner.h"
 #include "tests/unit/fixtures/control_world.h"
 
@@ -233,12 +234,174 @@ static void test_limit(void)
 	control_end(world);
 }
 
+/* What happens in each round of deferred calls, while a client waits. */
+static struct {
+	struct loop_deferred round;
+	struct world *world;
+	unsigned rounds;
+	bool has_begun;
+	enum application_phase phase; /* in which act() is called, once */
+	uint64_t number, most;	      /* changes of the registry, and the most in a round */
+	void (*act)(struct world *world);
+} watch;
+
+/* Whether the first application does this, and has begun it. */
+static bool has_reached(const struct world *world, enum application_phase phase)
+{
+	const struct list *first = world->sm->commands->applications.next;
+	const struct application *a = container_of(first, struct application, link);
+
+	return !list_empty(&world->sm->commands->applications) && a->phase == phase &&
+	       (a->slices.stage || a->slices.at);
+}
+
+static void watch_round(void *arg)
+{
+	uint64_t number = registry_number(watch.world->registry);
+
+	(void)arg;
+	if (number - watch.number > watch.most)
+		watch.most = number - watch.number;
+	watch.number = number;
+	watch.rounds++;
+	if (watch.act && has_reached(watch.world, watch.phase)) {
+		watch.act(watch.world);
+		watch.act = NULL;
+	}
+	watch.has_begun |= !list_empty(&watch.world->sm->commands->applications);
+	if (!watch.has_begun || !list_empty(&watch.world->sm->commands->applications))
+		loop_defer(&watch.round);
+}
+
+/* Client 0 applies members. act: in this phase; or NULL. */
+static void watch_apply(struct world *world, unsigned members, enum application_phase phase,
+			void (*act)(struct world *world))
+{
+	char request[256];
+
+	watch.world = world;
+	watch.rounds = 0;
+	watch.has_begun = false;
+	watch.most = 0;
+	watch.phase = phase;
+	watch.act = act;
+	watch.number = registry_number(world->registry);
+	loop_deferred_init(&watch.round, world->loop, "watch", watch_round, NULL);
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"partition apply\",\"name\":\"f\",\"text\":\"a=5: "
+		 "0x%x-0x%x=full;\"" SITE "}\n",
+		 FIRST, FIRST + members - 1);
+	loop_defer(&watch.round);
+	control_say(0, request);
+}
+
+enum { CHANGES_A_TURN_MAX = 500 };
+
+/* No turn makes many changes, and the store gets them as one unit. */
+static void test_slices(void)
+{
+	struct world *world = control_start("single:hosts=3");
+
+	watch_apply(world, MEMBERS, IS_DONE, NULL);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"num_changed\":100001"));
+	CU_ASSERT(watch.rounds > 2 * MEMBERS / CHANGES_A_TURN_MAX);
+	CU_ASSERT(watch.most > 0 && watch.most <= CHANGES_A_TURN_MAX);
+	CU_ASSERT_FALSE(registry_is_together(world->registry));
+	control_end(world);
+}
+
+static void add_by_hand(struct world *world)
+{
+	const struct partition_member_entry member = {5, FIRST, MEMBERSHIP_LIMITED};
+
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_MEMBER), 0);
+	registry_put(world->registry, REGISTRY_PARTITION_MEMBER, &member);
+}
+
+/* A member that another administrator adds during the comparison stays. */
+static void test_change_meanwhile(void)
+{
+	struct world *world = control_start("single:hosts=3");
+
+	watch_apply(world, 2000, COMPARES, add_by_hand);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"num_changed\":2000") && control_has(0, "\"kept\":1"));
+	CU_ASSERT_EQUAL(policy_member(&world->sm->policy, 5, FIRST)->membership,
+			MEMBERSHIP_LIMITED);
+	control_end(world);
+}
+
+static bool has_begun(const struct world *world)
+{
+	(void)world;
+	return watch.has_begun;
+}
+
+/* Two at once: the second compares after the changes of the first. */
+static void test_two(void)
+{
+	struct world *world = control_start("single:hosts=3");
+
+	watch_apply(world, 5000, IS_DONE, NULL);
+	sm_world_run(world, has_begun);
+	control_say(1, "{\"command\":\"partition apply\",\"name\":\"f\",\"text\":\"a=5: "
+		       "0x100000=limited;\"" GATEWAY "}\n");
+	control_say(2, "{\"command\":\"partition apply\",\"name\":\"f\",\"text\":\"a=5: "
+		       "0x100000=full;\"" SITE "}\n");
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"num_changed\":5001"));
+	CU_ASSERT(control_has(1, "\"kept\":1") && control_has(1, "\"changed\":false"));
+	CU_ASSERT(control_has(2, "\"num_changed\":4999"));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_MEMBER), 1);
+	control_end(world);
+}
+
+static bool is_under_way;
+
+static void stop_now(struct world *world)
+{
+	is_under_way = registry_is_together(world->registry);
+	sm_commands_stop(world->sm->commands);
+}
+
+/* The end of the daemon completes the changes that have begun, and no others. */
+static void test_stop(void)
+{
+	static const struct {
+		enum application_phase phase;
+		const char *words;
+		size_t members;
+	} rows[] = {{COMPARES, "the daemon is stopping; nothing was changed", 0},
+		    {CHANGES, "the daemon is stopping; the changes were made", MEMBERS}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *world = control_start("single:hosts=3");
+
+		watch_apply(world, MEMBERS, rows[i].phase, stop_now);
+		sm_world_run(world, control_all_answered);
+		CU_ASSERT_EQUAL(is_under_way, i > 0);
+		CU_ASSERT(control_has(0, rows[i].words));
+		CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_PARTITION_MEMBER),
+				rows[i].members);
+		CU_ASSERT_FALSE(registry_is_together(world->registry));
+		control_end(world);
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"steps", test_steps},	   {"members of the file", test_file},
-		{"dangers", test_dangers}, {"the expected state", test_state},
-		{"limits", test_limit},	   CU_TEST_INFO_NULL,
+		{"steps", test_steps},
+		{"members of the file", test_file},
+		{"dangers", test_dangers},
+		{"the expected state", test_state},
+		{"limits", test_limit},
+		{"slices", test_slices},
+		{"a change during the comparison", test_change_meanwhile},
+		{"two at once", test_two},
+		{"the end of the daemon", test_stop},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("partition apply", tests);

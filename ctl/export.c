@@ -53,7 +53,7 @@ static void take_record(struct export *export, json_t *record)
 	}
 }
 
-static void take_records(void *ctx, json_t *part)
+static void export_take_records(void *ctx, json_t *part)
 {
 	json_t *record;
 	size_t i;
@@ -70,7 +70,8 @@ static int collect(struct export *export, const char *socket)
 	if (error)
 		return error;
 	request = json_pack("{s:s}", "command", "save");
-	error = control_call(socket, request, take_records, export, &result, export->refusal);
+	error = control_call(socket, request, export_take_records, export, &result,
+			     export->refusal);
 	json_decref(result);
 	json_decref(request);
 	return error;
@@ -156,7 +157,7 @@ static void export_options(struct export *export)
 
 /* Files */
 
-static void print_options(struct export *export, FILE *out)
+static void export_print_options(struct export *export, FILE *out)
 {
 	const char *name;
 	json_t *value;
@@ -314,7 +315,7 @@ static int write_all(struct export *export)
 
 	if (mkdir(export->dir, 0755) && errno != EEXIST)
 		return file_refuse(export->refusal, export->dir, strerror(errno));
-	error = write_file(export, "opensm.conf", print_options);
+	error = write_file(export, "opensm.conf", export_print_options);
 	if (!error)
 		error = write_file(export, "partitions.conf", write_partitions);
 	if (!error)

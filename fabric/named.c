@@ -137,7 +137,7 @@ struct listed {
 	char *error;
 };
 
-static uint64_t hash_of(const char *name)
+static uint64_t name_hash(const char *name)
 {
 	return hash_bytes(HASH_SEED, name, strlen(name));
 }
@@ -146,7 +146,7 @@ static uint64_t listed_key(const char *name)
 {
 	guid_t guid;
 
-	return guid_read(name, &guid) ? guid : hash_of(name);
+	return guid_read(name, &guid) ? guid : name_hash(name);
 }
 
 /* False: the list has too many names. */
@@ -175,7 +175,7 @@ static void nodes_of_names(struct listed *listed, struct map *nodes)
 	for (uint32_t place = 0; place < node_count(listed->snapshot); place++) {
 		const struct node_facts *facts = facts_at(listed->snapshot, place);
 		guid_t guid = facts->info.node_guid;
-		uint64_t keys[] = {hash_of(facts->description), guid};
+		uint64_t keys[] = {name_hash(facts->description), guid};
 
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 			if (!map_get(&listed->wanted, keys[i]))

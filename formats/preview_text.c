@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *text_of(const json_t *object, const char *member)
+static const char *preview_text_of(const json_t *object, const char *member)
 {
 	const char *text = json_string_value(json_object_get(object, member));
 
@@ -28,11 +28,12 @@ static void print_managers(const json_t *report, FILE *out)
 
 	json_array_foreach (json_object_get(report, "managers"), i, manager)
 		fprintf(out, "Manager      %s at LID %lld, priority %lld, %s\n",
-			text_of(manager, "guid"), count_in(manager, "lid"),
-			count_in(manager, "priority"), text_of(manager, "state"));
+			preview_text_of(manager, "guid"), count_in(manager, "lid"),
+			count_in(manager, "priority"), preview_text_of(manager, "state"));
 }
 
-static void print_table(const json_t *table, const char *title, const char *entry, FILE *out)
+static void preview_print_table(const json_t *table, const char *title, const char *entry,
+				FILE *out)
 {
 	long long entries = count_in(table, "entries"), blocks = count_in(table, "blocks");
 	long long switches = count_in(table, "switches");
@@ -62,8 +63,8 @@ static void print_bounced(const json_t *bounced, FILE *out)
 	if (!json_array_size(bounced))
 		fprintf(out, "Links        none would bounce\n");
 	json_array_foreach (bounced, i, link)
-		fprintf(out, "Link bounces \"%s\" (%s) port %lld\n", text_of(link, "node"),
-			text_of(link, "guid"), count_in(link, "port"));
+		fprintf(out, "Link bounces \"%s\" (%s) port %lld\n", preview_text_of(link, "node"),
+			preview_text_of(link, "guid"), count_in(link, "port"));
 }
 
 static void print_preview_members(const json_t *members, FILE *out)
@@ -72,10 +73,12 @@ static void print_preview_members(const json_t *members, FILE *out)
 	size_t i;
 
 	json_array_foreach (members, i, member)
-		fprintf(out, "%-12s %s changes on %lld %s%s\n", text_of(member, "attribute"),
-			text_of(member, "member"), count_in(member, "count"),
-			strcmp(text_of(member, "attribute"), "SwitchInfo") ? "port" : "switch",
-			strcmp(text_of(member, "attribute"), "SwitchInfo")
+		fprintf(out, "%-12s %s changes on %lld %s%s\n",
+			preview_text_of(member, "attribute"), preview_text_of(member, "member"),
+			count_in(member, "count"),
+			strcmp(preview_text_of(member, "attribute"), "SwitchInfo") ? "port"
+										   : "switch",
+			strcmp(preview_text_of(member, "attribute"), "SwitchInfo")
 				? plural_of(count_in(member, "count"))
 			: count_in(member, "count") == 1 ? ""
 							 : "es");
@@ -90,7 +93,7 @@ static void print_problems(const json_t *report, FILE *out)
 		fprintf(out, "Problem      %s\n", json_string_value(problem));
 	if (!json_is_true(json_object_get(report, "complete")))
 		fprintf(out, "INCOMPLETE   %s: the takeover may send other Sets, too\n",
-			text_of(report, "result"));
+			preview_text_of(report, "result"));
 }
 
 static void print_changes(const json_t *changes, FILE *out)
@@ -101,10 +104,11 @@ static void print_changes(const json_t *changes, FILE *out)
 	if (changes)
 		fputc('\n', out);
 	json_array_foreach (changes, i, change)
-		fprintf(out, "\"%s\" (%s) port %lld: %s %s: %s -> %s\n", text_of(change, "node"),
-			text_of(change, "guid"), count_in(change, "port"),
-			text_of(change, "attribute"), text_of(change, "member"),
-			text_of(change, "before"), text_of(change, "after"));
+		fprintf(out, "\"%s\" (%s) port %lld: %s %s: %s -> %s\n",
+			preview_text_of(change, "node"), preview_text_of(change, "guid"),
+			count_in(change, "port"), preview_text_of(change, "attribute"),
+			preview_text_of(change, "member"), preview_text_of(change, "before"),
+			preview_text_of(change, "after"));
 }
 
 void preview_text_print(const json_t *report, FILE *out)
@@ -113,16 +117,16 @@ void preview_text_print(const json_t *report, FILE *out)
 	const json_t *sets = json_object_get(report, "sets");
 
 	fprintf(out, "Preview of a takeover from %s port %lld. Nothing was written.\n",
-		text_of(report, "ca"), count_in(report, "port"));
+		preview_text_of(report, "ca"), count_in(report, "port"));
 	print_problems(report, out);
 	fprintf(out, "Fabric       %lld switches, %lld adapters\n", count_in(report, "switches"),
 		count_in(report, "adapters"));
 	print_managers(report, out);
-	fprintf(out, "Routing      %s\n", text_of(report, "engine"));
+	fprintf(out, "Routing      %s\n", preview_text_of(report, "engine"));
 	fprintf(out, "LIDs         %lld kept, %lld changed, %lld assigned\n",
 		count_in(lids, "kept"), count_in(lids, "changed"), count_in(lids, "assigned"));
-	print_table(json_object_get(report, "lft"), "Forwarding", "entries", out);
-	print_table(json_object_get(report, "multicast"), "Multicast", "masks", out);
+	preview_print_table(json_object_get(report, "lft"), "Forwarding", "entries", out);
+	preview_print_table(json_object_get(report, "multicast"), "Multicast", "masks", out);
 	print_p_keys(json_object_get(report, "p_keys"), out);
 	print_bounced(json_object_get(report, "bounced"), out);
 	fprintf(out, "Notified     %lld end ports, to re-register (ClientReregister)\n",

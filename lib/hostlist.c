@@ -45,7 +45,7 @@ bool hostlist_is_list(const char *text)
 
 /* Reads a number at *at, and moves *at behind it. Returns the count of its digits; 0: there is no
  * number, or it is too long. */
-static int read_number(const char **at, unsigned long long *out)
+static int hostlist_number(const char **at, unsigned long long *out)
 {
 	int digits = (int)strspn(*at, "0123456789");
 
@@ -63,11 +63,11 @@ static int read_range(const struct expansion *expansion, const char **at, struct
 {
 	const char *begin = *at;
 
-	range->width = read_number(at, &range->first);
+	range->width = hostlist_number(at, &range->first);
 	range->last = range->first;
 	if (range->width && **at == '-') {
 		++*at;
-		if (!read_number(at, &range->last))
+		if (!hostlist_number(at, &range->last))
 			range->width = 0;
 	}
 	if (!range->width || (**at != ',' && **at != ']'))

@@ -348,7 +348,8 @@ static uint64_t record_key(const struct pending *pending)
 	       pending->attr_mod;
 }
 
-static struct preview_record *record_of(struct preview *preview, const struct pending *pending)
+static struct preview_record *preview_record_of(struct preview *preview,
+						const struct pending *pending)
 {
 	return map_get(&preview->by_key, record_key(pending));
 }
@@ -389,7 +390,7 @@ static void note_key(struct preview *preview, const struct pending *pending, con
 /* data: the answer of the device; becomes the answer to the Set(). */
 static void take_set(struct preview *preview, const struct pending *pending, uint8_t *data)
 {
-	struct preview_record *record = record_of(preview, pending);
+	struct preview_record *record = preview_record_of(preview, pending);
 	uint8_t held[SMP_DATA_SIZE];
 	unsigned commands;
 
@@ -408,7 +409,7 @@ static void take_set(struct preview *preview, const struct pending *pending, uin
 
 /* Receiving */
 
-static void take_answer(struct preview *preview, struct pending *pending, uint8_t *mad)
+static void preview_take_answer(struct preview *preview, struct pending *pending, uint8_t *mad)
 {
 	const struct preview_record *record;
 	struct mad_header header;
@@ -423,7 +424,7 @@ static void take_answer(struct preview *preview, struct pending *pending, uint8_
 		learn_node(preview, &pending->route, data);
 	else if (pending->attr_id == ATTR_NODE_DESCRIPTION)
 		learn_name(pending->target, data);
-	record = record_of(preview, pending);
+	record = preview_record_of(preview, pending);
 	if (pending->is_set)
 		take_set(preview, pending, data);
 	else if (record)
@@ -449,7 +450,7 @@ static void preview_received(void *ctx, const struct mad_addr *from, const uint8
 		return;
 	memcpy(answer, mad, sizeof(answer));
 	if (header.attr_id == pending->attr_id)
-		take_answer(preview, pending, answer);
+		preview_take_answer(preview, pending, answer);
 	free(pending);
 	user->received(user->ctx, from, answer, sizeof(answer));
 }

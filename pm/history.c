@@ -26,7 +26,7 @@ void pm_histories_done(struct pm_histories *histories)
 	pm_histories_init(histories);
 }
 
-static bool is_same(const struct pm_key *a, const struct pm_key *b)
+static bool is_same_key(const struct pm_key *a, const struct pm_key *b)
 {
 	return a->guid == b->guid && a->is_switch == b->is_switch && a->num == b->num;
 }
@@ -39,7 +39,7 @@ struct pm_history *pm_history_of(const struct pm_histories *histories, const str
 	if (!port->history || port->history > histories->count)
 		return NULL;
 	history = histories->list[port->history - 1];
-	return is_same(&history->key, key) ? history : NULL;
+	return is_same_key(&history->key, key) ? history : NULL;
 }
 
 /* A new ring or, at the limit, the one to be dropped first. */

@@ -59,7 +59,7 @@ static size_t num_ports(const struct pm_survey *survey)
 }
 
 /* In the order of their importance. */
-static const struct pm_key *port_at(const struct pm_survey *survey, size_t at)
+static const struct pm_key *metrics_port_at(const struct pm_survey *survey, size_t at)
 {
 	if (at < survey->num_rose)
 		return &survey->rose[at];
@@ -147,7 +147,7 @@ static bool ports_part(struct metrics *metrics, struct buffer *part)
 	if (!metrics->told)
 		put_head(text.file, family);
 	for (unsigned i = 0; i < PORTS_A_PART && metrics->told < all; i++) {
-		const struct pm_key *key = port_at(survey, metrics->told++);
+		const struct pm_key *key = metrics_port_at(survey, metrics->told++);
 		struct series series = {
 			.file = text.file, .family = family, .view = survey->view, .num = key->num};
 		struct pm_agent *agent;

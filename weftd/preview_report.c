@@ -142,8 +142,8 @@ static void compare_members(struct report *report, const struct attribute *attri
 	}
 }
 
-static void count_block(struct table_counts *counts, const struct preview_record *record,
-			unsigned entries)
+static void report_count_block(struct table_counts *counts, const struct preview_record *record,
+			       unsigned entries)
 {
 	counts->entries += entries;
 	counts->blocks += entries > 0;
@@ -174,7 +174,7 @@ static void compare_lft(struct report *report, const struct attribute *attribute
 		add_change(report, attribute, record, member, lft_value(record->before[i], was),
 			   lft_value(record->after[i], is));
 	}
-	count_block(&report->lft, record, entries);
+	report_count_block(&report->lft, record, entries);
 }
 
 /* The first port of the mask stands in the member's name. */
@@ -201,7 +201,7 @@ static void compare_mft(struct report *report, const struct attribute *attribute
 		snprintf(is, sizeof(is), "0x%04x", after.port_mask[i]);
 		add_change(report, attribute, record, member, was, is);
 	}
-	count_block(&report->mft, record, entries);
+	report_count_block(&report->mft, record, entries);
 }
 
 /* A P_Key that only moves to another entry is neither added nor removed. */
@@ -244,8 +244,8 @@ static void compare_p_keys(struct report *report, const struct attribute *attrib
 	}
 }
 
-static void compare_guids(struct report *report, const struct attribute *attribute,
-			  const struct preview_record *record)
+static void report_compare_guids(struct report *report, const struct attribute *attribute,
+				 const struct preview_record *record)
 {
 	struct guid_info before, after;
 
@@ -269,7 +269,7 @@ static void compare_guids(struct report *report, const struct attribute *attribu
 static const struct attribute attributes[] = {
 	{ATTR_PORT_INFO, 0, &port_info_format, compare_members},
 	{ATTR_SWITCH_INFO, -1, &switch_info_format, compare_members},
-	{ATTR_GUID_INFO, -1, &guid_info_format, compare_guids},
+	{ATTR_GUID_INFO, -1, &guid_info_format, report_compare_guids},
 	{ATTR_PKEY_TABLE, 16, &p_key_table_format, compare_p_keys},
 	{ATTR_SL_TO_VL, 8, &sl_to_vl_table_format, compare_members},
 	{ATTR_VL_ARBITRATION, 0, &vl_arbitration_table_format, compare_members},

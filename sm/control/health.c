@@ -18,7 +18,7 @@ enum { EXAMPLES = 8, RECENT_S = 600 };
 
 #define S_US UINT64_C(1000000)
 
-static bool is_recent(const struct sm *sm, uint64_t when_us)
+static bool health_is_recent(const struct sm *sm, uint64_t when_us)
 {
 	return when_us && loop_now_us(sm->loop) - when_us < RECENT_S * S_US;
 }
@@ -146,7 +146,7 @@ static json_t *keys_summary(const struct sm *sm)
 
 	return json_pack("{s:I,s:b,s:s,s:i,s:i}", "violations",
 			 (json_int_t)(keys->violations - keys->own_violations), "violated_recently",
-			 is_recent(sm, keys->violated_us), "violated_by",
+			 health_is_recent(sm, keys->violated_us), "violated_by",
 			 name_of_port(sm, keys->violated_guid), "changing", (int)keys->changing,
 			 "unsettled", (int)keys->unsettled);
 }
@@ -168,7 +168,7 @@ void health_add_status(const struct sm *sm, json_t *status)
 	json_object_set_new(status, "silent_peers",
 			    notes_json(sm, &sm->fabric->mute, has_silent_peer, NULL));
 	json_object_set_new(traps, "suppressed_recently",
-			    json_boolean(is_recent(sm, sm->suppressed_us)));
+			    json_boolean(health_is_recent(sm, sm->suppressed_us)));
 	json_object_set_new(traps, "suppressed_from",
 			    json_string(name_of_port(sm, sm->suppressed_guid)));
 	json_object_set_new(status, "keys", keys_summary(sm));

@@ -150,7 +150,7 @@ struct partition_entry apply_entry_of(const struct partition *partition)
 
 /* Differences */
 
-static void add_difference(struct application *a, struct difference difference)
+static void apply_add_difference(struct application *a, struct difference difference)
 {
 	if (a->num_differences == a->differences_room) {
 		a->differences_room = a->differences_room ? 2 * a->differences_room : 64;
@@ -205,7 +205,7 @@ static bool compare_partition(struct application *a, uint32_t number)
 	difference.kind = !known		  ? PARTITION_MADE
 			  : is_owned(a, p_key, 0) ? PARTITION_CHANGED
 						  : OF_OTHER_OWNER;
-	add_difference(a, difference);
+	apply_add_difference(a, difference);
 	return true;
 }
 
@@ -237,7 +237,7 @@ static void compare_wish(struct application *a, const struct wish *wish)
 			is_owned(a, wish->p_key, wish->guid) ? MEMBER_CHANGED : OF_OTHER_OWNER;
 	else if (difference.before)
 		difference.kind = OF_OTHER_OWNER;
-	add_difference(a, difference);
+	apply_add_difference(a, difference);
 }
 
 /* Slices. Each stage of the comparison does nothing after an error. */
@@ -310,13 +310,13 @@ static unsigned compare_wishes(void *arg, size_t *at)
 static void compare_member(struct application *a, const struct partition_member_entry *member)
 {
 	if (!find_wish(a, member->p_key, member->guid) && is_owned(a, member->p_key, member->guid))
-		add_difference(a, (struct difference){.kind = MEMBER_REMOVED,
-						      .p_key = member->p_key,
-						      .guid = member->guid,
-						      .before = member->membership});
+		apply_add_difference(a, (struct difference){.kind = MEMBER_REMOVED,
+							    .p_key = member->p_key,
+							    .guid = member->guid,
+							    .before = member->membership});
 }
 
-static unsigned compare_members(void *arg, size_t *at)
+static unsigned apply_compare_members(void *arg, size_t *at)
 {
 	struct application *a = arg;
 	const void *record;
@@ -359,7 +359,7 @@ static void compare_entry(struct application *a, const struct partition_entry *e
 {
 	if (entry->p_key != PKEY_DEFAULT_LIMITED && is_owned(a, entry->p_key, 0) &&
 	    !text_has(a, entry->p_key) && !has_member_of_others(a, entry->p_key))
-		add_difference(
+		apply_add_difference(
 			a, (struct difference){.kind = PARTITION_REMOVED, .p_key = entry->p_key});
 }
 
@@ -537,9 +537,10 @@ static bool application_is_stale(const void *arg)
 	return a->is_stale || a->policy_state != a->sm->policy.state;
 }
 
-static slice_fn *const comparison_stages[] = {begin_comparison, compare_partitions, compare_wishes,
-					      compare_members,	compare_removed,    count_taken,
-					      find_danger,	sum_state,	    NULL};
+static slice_fn *const comparison_stages[] = {
+	begin_comparison,      compare_partitions, compare_wishes,
+	apply_compare_members, compare_removed,	   count_taken,
+	find_danger,	       sum_state,	   NULL};
 const struct slice_plan apply_comparison_plan = {"partition apply: comparison", comparison_stages,
 						 application_is_stale};
 

@@ -39,7 +39,7 @@ struct port_names {
 
 /* The index */
 
-static uint64_t name_key(const char *name)
+static uint64_t port_name_key(const char *name)
 {
 	return hash_bytes(HASH_SEED, name, strlen(name));
 }
@@ -83,7 +83,7 @@ struct port_names *port_names_new(const struct snapshot *snapshot, size_t most)
 	for (uint32_t place = names->places; place--;) {
 		const struct node_facts *facts = facts_at(snapshot, place);
 
-		place_put(&names->by_name, name_key(facts->description), place);
+		place_put(&names->by_name, port_name_key(facts->description), place);
 		place_put(&names->by_port_guid, port_guid_at(snapshot, place), place);
 		place_put(&names->by_node_guid, facts->info.node_guid, place);
 	}
@@ -161,12 +161,12 @@ static void list_candidate(const struct port_names *names, uint32_t place, unsig
 
 /* Finds the port of the nodes with this description; port: its number, or ANY_PORT. Returns 1 if
  * there is one, with *place; 0 if there is none; -1 if there are several, with the error. */
-static int find_name(struct port_names *names, const char *name, int port, uint32_t *place)
+static int port_names_find(struct port_names *names, const char *name, int port, uint32_t *place)
 {
 	char list[PORT_NAMES_ERROR_SIZE / 2] = "";
 	unsigned count = 0;
 
-	for (uint32_t at = place_get(&names->by_name, name_key(name)); at;
+	for (uint32_t at = place_get(&names->by_name, port_name_key(name)); at;
 	     at = names->by_name.next[at - 1]) {
 		if (strcmp(facts_at(names->snapshot, at - 1)->description, name) != 0 ||
 		    (port != ANY_PORT && port_num_at(names->snapshot, at - 1) != (unsigned)port))
@@ -206,13 +206,13 @@ static bool take_name(struct port_names *names, const char *name)
 	const char *slash = strrchr(name, '/');
 	char node[HOSTLIST_NAME_SIZE];
 	uint32_t place, place_of_port;
-	int as_node = find_name(names, name, ANY_PORT, &place), as_port = 0;
+	int as_node = port_names_find(names, name, ANY_PORT, &place), as_port = 0;
 
 	if (slash && slash[1] && strlen(slash + 1) <= 3 &&
 	    strspn(slash + 1, "0123456789") == strlen(slash + 1) &&
 	    (size_t)(slash - name) < sizeof(node)) {
 		snprintf(node, sizeof(node), "%.*s", (int)(slash - name), name);
-		as_port = find_name(names, node, atoi(slash + 1), &place_of_port);
+		as_port = port_names_find(names, node, atoi(slash + 1), &place_of_port);
 	}
 	if (as_node < 0 || as_port < 0)
 		return false;
@@ -227,7 +227,7 @@ static bool take_name(struct port_names *names, const char *name)
 }
 
 /* A port GUID, also of an absent port, or a node GUID. */
-static bool take_guid(struct port_names *names, guid_t guid)
+static bool port_names_take_guid(struct port_names *names, guid_t guid)
 {
 	uint32_t first = place_get(&names->by_node_guid, guid);
 	char list[PORT_NAMES_ERROR_SIZE / 2] = "", text[GUID_TEXT];
@@ -246,12 +246,12 @@ static bool take_guid(struct port_names *names, guid_t guid)
 	return add_guid(names, port_guid_at(names->snapshot, first - 1));
 }
 
-static bool take_guids(struct port_names *names, guid_t first, guid_t last)
+static bool port_names_take_guids(struct port_names *names, guid_t first, guid_t last)
 {
 	if (last < first || last - first >= names->most)
 		return names_refuse(names, "a range of GUIDs has 1 to %zu GUIDs", names->most);
 	for (guid_t guid = first; guid - first <= last - first; guid++)
-		if (!take_guid(names, guid))
+		if (!port_names_take_guid(names, guid))
 			return false;
 	return true;
 }
@@ -290,7 +290,7 @@ static bool take_one(struct port_names *names, const char *text)
 	guid_t first, last;
 
 	if (is_guid(text, &first, &last))
-		return take_guids(names, first, last);
+		return port_names_take_guids(names, first, last);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (!strcmp(text, words[i].word))
 			return take_all(names, words[i].type);
@@ -336,7 +336,7 @@ bool port_names_take(struct port_names *names, const char *text)
 
 	names->membership = MEMBERSHIP_NONE;
 	is_more = cut_membership(plain, &names->membership) || hostlist_is_list(plain);
-	if (is_more && find_name(names, text, ANY_PORT, &place)) {
+	if (is_more && port_names_find(names, text, ANY_PORT, &place)) {
 		taken = names_refuse(names,
 				     "\"%.*s\" is the description of a node, and has another "
 				     "meaning, too: use a port GUID",

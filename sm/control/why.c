@@ -216,8 +216,8 @@ static void say_refuses(const struct node *node, struct obstacle *out)
 }
 
 /* A link goes ACTIVE when the switches between the manager and the end hold their entries. */
-static bool waits_for_tables(const struct why *why, const struct why_end *end,
-			     const struct port *at, struct obstacle *out)
+static bool why_waits_for_tables(const struct why *why, const struct why_end *end,
+				 const struct port *at, struct obstacle *out)
 {
 	const struct node *node;
 	struct why_walk walk;
@@ -250,7 +250,7 @@ static bool state_obstacle(const struct why *why, const struct why_end *end, con
 	if (!at || !at->num || !port_facts(at)->known || port_state_of(at) == PORT_ACTIVE)
 		return false;
 	refuses = at->program.failed || at->program.no_bringup;
-	if (!refuses && waits_for_tables(why, end, at, out))
+	if (!refuses && why_waits_for_tables(why, end, at, out))
 		return true;
 	is_obstacle(out, refuses ? "refused" : "not_active", "link");
 	if (refuses)
@@ -300,7 +300,7 @@ static bool check_active(const struct why *why, const struct why_end *end, struc
 
 /* LIDs */
 
-static bool check_lid(const struct why *why, const struct why_end *end, struct obstacle *out)
+static bool why_check_lid(const struct why *why, const struct why_end *end, struct obstacle *out)
 {
 	const struct port *at = end->end, *owner;
 	lid_t held;
@@ -516,7 +516,8 @@ static bool say_add(const struct why *why, struct obstacle *out)
 
 /* Limited members of the default partition only: that is how hosts of different partitions look, so
  * it does not count as a partition in common. */
-static bool check_partitions(const struct why *why, const struct why_end *end, struct obstacle *out)
+static bool why_check_partitions(const struct why *why, const struct why_end *end,
+				 struct obstacle *out)
 {
 	struct why_shared rows[SHARED_MAX];
 	unsigned count, i;
@@ -601,8 +602,8 @@ static bool check_enforced(const struct why *why, const struct why_end *end, str
 /* The checks in their order. From the routes on, both ends are present. */
 static bool (*const checks[])(const struct why *why, const struct why_end *end,
 			      struct obstacle *out) = {
-	check_disabled, check_link,   check_agent,	check_held,	check_active,
-	check_lid,	check_routes, check_partitions, check_enforced,
+	check_disabled, check_link,   check_agent,	    check_held,	    check_active,
+	why_check_lid,	check_routes, why_check_partitions, check_enforced,
 };
 
 bool why_find_obstacle(const struct why *why, struct obstacle *out)

@@ -49,8 +49,8 @@ static int split_port(const char *name, char node[NODE_DESC_SIZE + 1])
 }
 
 /* Takes the node at a place of the view, and its port; port -1: the end port of the place. */
-static bool take_place(struct sm *sm, uint32_t place, int port, struct why_end *out,
-		       char error[ERROR_SIZE])
+static bool why_take_place(struct sm *sm, uint32_t place, int port, struct why_end *out,
+			   char error[ERROR_SIZE])
 {
 	const struct snapshot *topology = sm->view->topology;
 	const struct node_facts *facts = facts_at(topology, place);
@@ -94,7 +94,7 @@ static bool find_end(struct sm *sm, const char *name, struct why_end *out, char 
 			plain = snapshot_find_named(sm->view->topology, node);
 	}
 	if (plain.place >= 0)
-		return take_place(sm, (uint32_t)plain.place, port, out, error);
+		return why_take_place(sm, (uint32_t)plain.place, port, out, error);
 	if (!plain.ambiguous)
 		out->is_gone = gone_recall(sm->fabric, port < 0 ? name : node, &out->gone);
 	if (!out->is_gone)
@@ -127,7 +127,7 @@ static bool find_ends(struct whying *whying, const json_t *args, char error[ERRO
 }
 
 /* Finds the ends that were there, after some turns. */
-static bool find_again(struct whying *whying, char error[ERROR_SIZE])
+static bool why_find_again(struct whying *whying, char error[ERROR_SIZE])
 {
 	const struct fabric *fabric = whying->sm->fabric;
 	char guid[GUID_TEXT];
@@ -178,8 +178,8 @@ static void why_port_row(const struct port *port, const char *name, struct buffe
 	row_end(out, '}');
 }
 
-static void end_row(const struct fabric *fabric, const struct why_end *end, const char *name,
-		    struct buffer *out)
+static void why_end_row(const struct fabric *fabric, const struct why_end *end, const char *name,
+			struct buffer *out)
 {
 	const struct port *cable = why_cable(fabric, end);
 	const struct port_facts *facts = end->is_gone ? NULL : port_facts(end->port);
@@ -234,7 +234,7 @@ static void route_row(const struct why_walk *walk, const char *name, struct buff
 }
 
 /* The switch of an end port in the snapshot; -1: none. */
-static int32_t switch_of(const struct snapshot *topology, const struct port *end)
+static int32_t why_switch_of(const struct snapshot *topology, const struct port *end)
 {
 	const struct port *port = port_of_switch(end) ? end : end->peer;
 
@@ -244,8 +244,8 @@ static int32_t switch_of(const struct snapshot *topology, const struct port *end
 static unsigned path_sl(const struct why *why)
 {
 	const struct view *view = why->sm->view;
-	int32_t from = switch_of(view->topology, why->end[0].end);
-	int32_t to = switch_of(view->topology, why->end[1].end);
+	int32_t from = why_switch_of(view->topology, why->end[0].end);
+	int32_t to = why_switch_of(view->topology, why->end[1].end);
 
 	return view->routes && from >= 0 && to >= 0
 		       ? routes_sl(view->routes, (uint32_t)from, (uint32_t)to)
@@ -398,9 +398,9 @@ static void why_answer(const struct why *why, struct control_request *request)
 
 	row_begin(&row, NULL, '{');
 	obstacle_row(why, &row);
-	end_row(why->sm->fabric, &why->end[0], "from", &row);
+	why_end_row(why->sm->fabric, &why->end[0], "from", &row);
 	if (why->ends == 2)
-		end_row(why->sm->fabric, &why->end[1], "to", &row);
+		why_end_row(why->sm->fabric, &why->end[1], "to", &row);
 	if (why->ends == 2 && !why->end[0].is_gone && !why->end[1].is_gone)
 		between_rows(why, &row);
 	row_end(&row, '}');
@@ -425,7 +425,7 @@ static void why_finish(void *arg)
 	if (!whying->sm->view)
 		control_fail(whying->request,
 			     "this manager is MASTER no longer: use the new MASTER");
-	else if (!find_again(whying, error))
+	else if (!why_find_again(whying, error))
 		control_fail(whying->request, "%s", error);
 	else
 		why_answer(&whying->why, whying->request);
@@ -447,8 +447,8 @@ static void probe_done(void *owner, void *subject, const struct smp_request *req
 }
 
 /* A link that is down needs no request: its agent cannot answer. Nor does an agent that is known to
- * be silent: each unanswered request makes weftd wait longer for it, so that a reader of the command
- * could delay its discovery. */
+ * be silent: each unanswered request makes weftd wait longer for it, so that a reader of the
+ * command could delay its discovery. */
 static void probe(struct whying *whying, const struct why_end *end, bool *silent)
 {
 	const struct smp_request request = {.method = METHOD_GET,

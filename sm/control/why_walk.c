@@ -7,7 +7,7 @@
 #include "sm/control/why.h"
 
 /* Whether the last Set() of the block had no answer. */
-static bool is_doubtful(const struct lft_have *have, lid_t lid)
+static bool walk_is_doubtful(const struct lft_have *have, lid_t lid)
 {
 	unsigned block = lid / LFT_BLOCK_LIDS;
 
@@ -23,7 +23,7 @@ static uint8_t held_entry(const struct node *node, lid_t lid, bool *differs)
 	uint8_t want = lft_port(lft->want, lid), before = lft_port(lft->have.base, lid);
 
 	*differs = block ? block[lid % LFT_BLOCK_LIDS] != want
-			 : is_doubtful(&lft->have, lid) && before != want;
+			 : walk_is_doubtful(&lft->have, lid) && before != want;
 	return block ? block[lid % LFT_BLOCK_LIDS] : *differs ? before : want;
 }
 
@@ -54,7 +54,7 @@ static void note_link(const struct port *port, struct why_walk *out)
 		   &out->rate_most, rate_deci_gbps(out->rate_most), &out->rate_at);
 }
 
-static bool is_active(const struct port *port)
+static bool walk_is_active(const struct port *port)
 {
 	return port_state_of(port) == PORT_ACTIVE;
 }
@@ -78,7 +78,7 @@ static bool walk_step(const struct port **in, const struct port *to, struct why_
 	leaves = &node->port[entry];
 	if (!leaves->peer || (leaves->peer->node->type != NODE_SWITCH && leaves->peer != to))
 		return false;
-	if (!is_active(leaves) || (leaves->peer->agent && !is_active(leaves->peer))) {
+	if (!walk_is_active(leaves) || (leaves->peer->agent && !walk_is_active(leaves->peer))) {
 		out->result = WHY_LINK_DOWN;
 		return false;
 	}

@@ -33,24 +33,26 @@ static bool refuses_ext_info(const struct port *port)
 	return port->refuses & PORT_REFUSES_SET_EXT_INFO;
 }
 
-static const struct switch_state *switch_of(const struct port *port)
+static const struct switch_state *refusal_switch_of(const struct port *port)
 {
 	return port->num ? NULL : port->node->sw;
 }
 
 static bool keeps_life_time(const struct port *port)
 {
-	return switch_of(port) && switch_of(port)->life_wanted != switch_of(port)->life_held;
+	return refusal_switch_of(port) &&
+	       refusal_switch_of(port)->life_wanted != refusal_switch_of(port)->life_held;
 }
 
 static bool keeps_default_ports(const struct port *port)
 {
-	return switch_of(port) && switch_of(port)->keeps_default_ports;
+	return refusal_switch_of(port) && refusal_switch_of(port)->keeps_default_ports;
 }
 
 static bool refuses_multicast_top(const struct port *port)
 {
-	return switch_of(port) && switch_of(port)->mft && switch_of(port)->mft->topless;
+	return refusal_switch_of(port) && refusal_switch_of(port)->mft &&
+	       refusal_switch_of(port)->mft->topless;
 }
 
 static const struct {

@@ -8,8 +8,8 @@
  * whole command, the words that may follow it. After -o the columns are offered, also after a
  * comma. Otherwise the shell offers files.
  *
- * The script for bash gets names from weftd by weftctl, which gives up after a second. Nodes choose
- * their names, so the script quotes each name, and never lets the shell expand it.
+ * The scripts get names from weftd by weftctl, which gives up after a second. Nodes choose their
+ * names, so the scripts quote each name, and never let the shell expand it.
  */
 #include "ctl/handlers.h"
 
@@ -81,10 +81,13 @@ static const char bash_end[] =
 	"\t# Names that weftd has, after a limited time. The shell must not expand them.\n"
 	"\tplain=${word#\"$list\"}\n"
 	"\tcase $plain in\n"
+	"\t\\$[\\\"\\']*) plain=${plain:2} ;;\n"
 	"\t[\\\"\\']*) plain=${plain:1} ;;\n"
 	"\t*) plain=${plain//\\\\/} ;;\n"
 	"\tesac\n"
-	"\tname=${given[-1]//[\\\\\\\"\\']/}\n"
+	"\tname=${given[-1]}\n"
+	"\t[[ $name != \\$[\\\"\\']* ]] || name=${name:1}\n"
+	"\tname=${name//[\\\\\\\"\\']/}\n"
 	"\tif [[ $kind == port ]]; then\n"
 	"\t\tfound=(\"$name\" \"$plain\")\n"
 	"\telse\n"
@@ -95,7 +98,10 @@ static const char bash_end[] =
 	"\t\tsort -u)\n"
 	"\t((${#found[@]})) || return 0\n"
 	"\tcase $word in\n"
-	"\t\\\"*) mapfile -t found < <(printf '%s\\n' \"${found[@]}\" | grep -v '[$`\"\\\\!]') ;;\n"
+	"\t\\$\\'*) mapfile -t found < <(printf '%s\\n' \"${found[@]}\" | grep -v \"[\\\\\\\\']\") "
+	";;\n"
+	"\t\\\"* | \\$\\\"*) mapfile -t found < <(printf '%s\\n' \"${found[@]}\" | grep -v "
+	"'[$`\"\\\\!]') ;;\n"
 	"\t\\'*) mapfile -t found < <(printf '%s\\n' \"${found[@]}\" | grep -v \"'\") ;;\n"
 	"\t*)\n"
 	"\t\tmapfile -t found < <(printf '%q\\n' \"${found[@]}\" | sed 's/[=:]/\\\\&/g')\n"
@@ -109,36 +115,61 @@ static const char bash_end[] =
 static const char zsh_begin[] =
 	"#compdef weftctl\n"
 	"# Completion of weftctl for zsh; made by `weftctl completion zsh`.\n"
-	"local typed='' skip='' word line rest columns kinds values\n"
+	"local typed='' skip='' word line rest columns kinds values kind='' value='' valued place\n"
 	"local -aU offered\n"
+	"local -a given socket parts sorts found asked\n";
+static const char zsh_reader[] = "\n"
+				 "for word in ${words[2,CURRENT-1]}; do\n"
+				 "\tif [[ -n $skip ]]; then\n"
+				 "\t\t[[ $skip != -s ]] || socket=(-s \"${(Q)word}\")\n"
+				 "\t\tskip=''\n"
+				 "\telif [[ $valued == *\" $word \"* ]]; then\n"
+				 "\t\tskip=$word\n"
+				 "\telif [[ $word != -* ]]; then\n"
+				 "\t\tgiven+=(\"${(Q)word}\")\n"
+				 "\t\ttyped+=\"${given[-1]// /_} \"\n"
+				 "\tfi\n"
+				 "done\n"
+				 "if [[ $skip == -s ]]; then\n"
+				 "\t_files\n"
+				 "\treturn\n"
+				 "fi\n"
+				 "while IFS='|' read -r line rest columns kinds values; do\n"
+				 "\tif [[ $typed != \"$line \"* ]]; then\n"
+				 "\t\t[[ \"$line \" == \"$typed\"* && -z $skip ]] || continue\n"
+				 "\t\tline=${line#\"$typed\"}\n"
+				 "\t\toffered+=(${line%% *})\n"
+				 "\telif [[ $skip == -o || $skip == --output ]]; then\n"
+				 "\t\toffered=(${=columns})\n"
+				 "\telif [[ -n $skip && $values == *\" $skip=\"* ]]; then\n"
+				 "\t\tvalue=${values#*\" $skip=\"}\n"
+				 "\t\tvalue=${value%% *}\n"
+				 "\t\t[[ $value != @* ]] || kind=${value#@}\n"
+				 "\t\t[[ $value == @* ]] || offered=(${(s:,:)value})\n"
+				 "\telif [[ -z $skip ]]; then\n"
+				 "\t\toffered+=(${=rest})\n"
+				 "\t\tparts=(${=line})\n"
+				 "\t\tsorts=(${=kinds})\n"
+				 "\t\tplace=$(($#given - $#parts + 1))\n"
+				 "\t\t[[ $place -le $#sorts || $kinds != *+ ]] || place=$#sorts\n"
+				 "\t\tkind=${sorts[place]:-}\n"
+				 "\t\tkind=${kind%+}\n"
+				 "\tfi\n"
+				 "done <<'END'\n";
+static const char zsh_end[] =
+	"END\n"
+	"[[ -n $typed || -n $skip ]] || offered+=(--json --wide --help --version -s)\n"
+	"[[ $kind != e* && ( -n $kind || -z $skip ) ]] || compset -P '*,'\n"
 	"\n"
-	"for word in ${words[2,CURRENT-1]}; do\n"
-	"\tif [[ -n $skip ]]; then\n"
-	"\t\tskip=''\n"
-	"\telif [[ $word == -s || $word == -o || $word == --output ]]; then\n"
-	"\t\tskip=$word\n"
-	"\telif [[ $word != -* ]]; then\n"
-	"\t\ttyped+=\"$word \"\n"
-	"\tfi\n"
-	"done\n"
-	"if [[ $skip == -s ]]; then\n"
-	"\t_files\n"
-	"\treturn\n"
+	"# Names that weftd has, after a limited time. compadd quotes them.\n"
+	"if [[ -n $kind && $kind != - && $PREFIX != -* ]]; then\n"
+	"\tasked=(\"${(Q)PREFIX}\")\n"
+	"\t[[ $kind != port ]] || asked=(\"${given[-1]}\" $asked)\n"
+	"\tfound=(\"${(@f)$(\"${(Q)words[1]}\" $socket complete $kind -- \"${asked[@]}\" "
+	"2>/dev/null)}\")\n"
+	"\t[[ -z ${found[1]:-} ]] || offered+=(\"${found[@]}\")\n"
 	"fi\n"
-	"while IFS='|' read -r line rest columns kinds values; do\n"
-	"\tif [[ $typed == \"$line \"* && -n $skip ]]; then\n"
-	"\t\toffered=(${=columns})\n"
-	"\telif [[ $typed == \"$line \"* ]]; then\n"
-	"\t\toffered+=(${=rest})\n"
-	"\telif [[ \"$line \" == \"$typed\"* ]]; then\n"
-	"\t\tline=${line#\"$typed\"}\n"
-	"\t\toffered+=(${line%% *})\n"
-	"\tfi\n"
-	"done <<'END'\n";
-static const char zsh_end[] = "END\n"
-			      "[[ -n $typed ]] || offered+=(--json --wide --help --version -s)\n"
-			      "[[ -z $skip ]] || compset -P '*,'\n"
-			      "compadd -a offered || _files\n";
+	"compadd -a offered || _files\n";
 
 /* Writes the requests for the words of each argument that is no option; "-": there is none, "+" at
  * the end: it may come more than once. */
@@ -247,10 +278,8 @@ int completion_digest(const json_t *request, json_t **data, char error[CTL_ERROR
 
 	(void)error;
 	fputs(zsh ? zsh_begin : bash_begin, out);
-	if (!zsh) {
-		print_valued(out);
-		fputs(bash_reader, out);
-	}
+	print_valued(out);
+	fputs(zsh ? zsh_reader : bash_reader, out);
 	for (const struct ctl_command *command = ctl_commands; command->words; command++)
 		if (!command->hidden)
 			completion_print_command(command, out);

@@ -186,6 +186,9 @@ else
 	check "a name that is a command" shell_reads 'MF0;sw:MSB$(touch made)' weftctl node show 'MF0'
 	check "a name that is a command, between quotes" offers '' weftctl node show '"MF0'
 	check "the same between other quotes" offers 'MF0;sw:MSB$(touch made)' weftctl node show "'MF0"
+	check "the same between quotes for escapes" offers 'MF0;sw:MSB$(touch made)' weftctl node show "\$'MF0"
+	check "a name with a blank between such quotes" offers 'host-0003 mlx5_0' weftctl node show "\$'host-0003 m"
+	check "the ports of a node between such quotes" offers "1" weftctl perf show "\$'host-0003 mlx5_0'" ''
 	check "the ports of a switch" offers "1 2 3 4" weftctl port show leaf-01 ''
 	check "the ports of an adapter with a blank in its name" offers "1" weftctl perf show 'host-0003\ mlx5_0' ''
 	check "partitions by name" shell_reads storage weftctl partition show stor
@@ -199,7 +202,6 @@ else
 	check "the node of events" offers "spine-01 spine-02" weftctl events --node sp
 	check "the answer has only matches" only_matches host-000
 	check "nothing where no daemon answers" stays_silent
-	unset WEFT_SOCKET
 fi
 if ! command -v zsh >/dev/null; then
 	echo "skip zsh: no zsh here"
@@ -213,5 +215,17 @@ check "zsh: an option" zsh_offers "--engine" 'weftctl route plan --'
 check "zsh: a column of a list" zsh_offers "TO-GUID TO-LID TO-PORT" 'weftctl link list -o LID,TO-'
 check "zsh: behind other options" zsh_offers "add remove" 'weftctl --json -s /some/socket partition member '
 check "zsh: files where nothing else fits" zsh_completes 'weftctl topology check off' offered.zsh
+if [ -n "${WEFT_SOCKET:-}" ]; then
+	PATH=$BUILD:$PATH
+	check "zsh: nodes" zsh_offers "leaf-01 leaf-02 leaf-03 leaf-04" 'weftctl node show leaf'
+	check "zsh: a node behind another word" zsh_offers "spine-01 spine-02" 'weftctl route show leaf-01 sp'
+	check "zsh: a name with a blank" zsh_offers "host-0003 mlx5_0" 'weftctl node show host-0003\ m'
+	check "zsh: a name that is a command" zsh_offers 'MF0;sw:MSB$(touch made)' 'weftctl node show MF0'
+	check "zsh: a name that is a command was not run" test ! -e made
+	check "zsh: the ports of an adapter with a blank in its name" zsh_offers "1" 'weftctl perf show host-0003\ mlx5_0 '
+	check "zsh: partitions" zsh_offers "storage" 'weftctl partition show stor'
+	check "zsh: engines" zsh_offers "updn" 'weftctl route plan --engine up'
+	check "zsh: the node of events" zsh_offers "spine-01 spine-02" 'weftctl events --node sp'
+fi
 check "zsh: our own options" zsh_offers "--help --json --version --wide" 'weftctl --'
 finish

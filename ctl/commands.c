@@ -819,8 +819,8 @@ const struct ctl_command ctl_commands[] = {
 		 "A group must come before its members. If the document lacks the broadcast group "
 		 "of the default partition, weftd makes it. Ports that are present keep their "
 		 "LIDs. M_Keys do not change if the document has none. Only a MASTER accepts this "
-		 "command. When the command ends, the records are on the disk. A document that takes "
-		 "P_Keys from more ports than `partition_confirm_ports` needs `--force`."},
+		 "command. When it ends, the records are on the disk. With `--force` it accepts "
+		 "a document that takes P_Keys from many ports (`partition_confirm_ports`)."},
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
 		       OPTION("cache", "DIR"),

@@ -200,8 +200,11 @@ static void test_state(void)
 	snprintf(more, sizeof(more), SITE ",\"if-state\":\"%s\"", later);
 	apply(world, "a=5: 0x71=full;", more);
 	CU_ASSERT(control_has(0, "\"num_changed\":2"));
-	/* The owner alone is a part of the state, too. */
+	/* The owner alone is a part of the state, too, which follows the changes. */
+	take_state(later);
+	apply(world, "", GATEWAY DRY);
 	take_state(state);
+	CU_ASSERT_STRING_EQUAL(state, later);
 	partition_owner_put(world->registry, 5, 0x71, "gateway:gw1");
 	apply(world, "", GATEWAY DRY);
 	take_state(later);

@@ -104,11 +104,13 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests fuzzers check check-sanitize demo soak mutants fuzz coverage bench lint generated format install uninstall deb check-deb check-systemd clean distclean help FORCE
+.PHONY: all tests fuzzers objects check check-sanitize demo soak mutants fuzz coverage bench lint generated format install uninstall deb check-deb check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
 fuzzers: $(FUZZERS)
+# Each source is compiled, and no program is linked: for the warnings of a compiler.
+objects: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out build%,$(wildcard */*.c */*/*.c */*/*/*.c */*/*/*/*.c)))
 
 # Objects depend on this file, which changes only if the compiler or its flags change.
 $(BUILD)/flags: FORCE

@@ -51,14 +51,35 @@ static uint8_t sl_to(const struct view *view, int32_t sw)
 	return routes_sl(view->routes, (uint32_t)from, (uint32_t)sw);
 }
 
+/* Our own port's index of a P_Key, with any membership; -1: it is not there. */
+static int pkey_index_of(const struct snapshot *snapshot, pkey_t p_key)
+{
+	const struct node_facts *facts =
+		snapshot->sm_end >= 0	   ? snapshot->ends[snapshot->sm_end].facts
+		: snapshot->sm_switch >= 0 ? snapshot->switches[snapshot->sm_switch].facts
+					   : NULL;
+	uint8_t num = snapshot->sm_end >= 0 ? snapshot->ends[snapshot->sm_end].port : 0;
+	const struct pkey_list *keys = facts ? facts->port[num].pkeys : NULL;
+
+	for (int i = 0; keys && i < keys->count; i++) {
+		if ((keys->key[i] & PKEY_NUMBER) == (p_key & PKEY_NUMBER))
+			return i;
+	}
+	/* Before the table was read, index 0 is assumed to have the default partition's key. */
+	return (p_key & PKEY_NUMBER) == PKEY_NUMBER ? 0 : -1;
+}
+
 static void update(struct pm_agent *agent, const struct spot *spot, const struct view *view)
 {
 	struct node_facts *before = agent->facts;
+	int index = pkey_index_of(view->topology, PKEY_NUMBER);
 
 	agent->facts = facts_ref(spot->facts);
 	facts_unref(before);
 	agent->lid = spot->lid;
 	agent->sl = sl_to(view, spot->sw);
+	/* index0 of a partition can move the default partition's key away from index 0. */
+	agent->default_index = index < 0 ? 0 : (uint16_t)index;
 }
 
 static struct pm_agent *make(const struct spot *spot, const struct view *view)
@@ -218,30 +239,15 @@ struct mad_addr pm_agent_address(const struct pm_agent *agent)
 	const struct class_redirect *to = agent->redirect;
 
 	if (!to)
-		return (struct mad_addr){.lid = agent->lid, .qpn = 1, .sl = agent->sl};
+		return (struct mad_addr){.lid = agent->lid,
+					 .qpn = 1,
+					 .sl = agent->sl,
+					 .pkey_index = agent->default_index};
 	return (struct mad_addr){.lid = to->lid,
 				 .qpn = to->qp,
 				 .q_key = to->q_key,
 				 .sl = to->sl,
 				 .pkey_index = agent->pkey_index};
-}
-
-/* Our own port's index of a P_Key, with any membership; -1: it is not there. */
-static int pkey_index_of(const struct snapshot *snapshot, pkey_t p_key)
-{
-	const struct node_facts *facts =
-		snapshot->sm_end >= 0	   ? snapshot->ends[snapshot->sm_end].facts
-		: snapshot->sm_switch >= 0 ? snapshot->switches[snapshot->sm_switch].facts
-					   : NULL;
-	uint8_t num = snapshot->sm_end >= 0 ? snapshot->ends[snapshot->sm_end].port : 0;
-	const struct pkey_list *keys = facts ? facts->port[num].pkeys : NULL;
-
-	for (int i = 0; keys && i < keys->count; i++) {
-		if ((keys->key[i] & PKEY_NUMBER) == (p_key & PKEY_NUMBER))
-			return i;
-	}
-	/* Before the table was read, index 0 is assumed to have the default partition's key. */
-	return (p_key & PKEY_NUMBER) == PKEY_NUMBER ? 0 : -1;
 }
 
 /* If RedirectLID is 0, RedirectGID identifies the port (13.4.8.1). */

@@ -24,6 +24,7 @@ struct pm_agent {
 	uint16_t capability_mask;  /* ClassPortInfo:CapabilityMask */
 	uint32_t capability_mask2; /* ClassPortInfo:CapabilityMask2 */
 	uint16_t pkey_index;	   /* index of the redirection's P_Key at our port */
+	uint16_t default_index;	   /* index of the default partition's P_Key at our port */
 	uint8_t sl;
 	uint8_t first, last; /* the ports for which it answers */
 	bool is_switch;

@@ -195,6 +195,18 @@ silent_agent() {
 	ctl sm perf sweep >out && equal "ports and silent agents" "$(json '@$_{qw(ports silent)}' <out)" "32 0"
 }
 
+# A partition with indx0 has index 0 of our own port; switches have the default partition's key alone.
+with_index0() {
+	ctl sm partition add 0x11 first --indx0 --members ALL_CAS >out || because "$(cat out)" || return 1
+	wait_for 10 has_index0 || because "host-0001 has $(cat do.out)" || return 1
+	reads_all && ctl sm perf show leaf-01 3 >out || because "$(cat out)" || return 1
+	ctl sm partition remove 0x11 --force >out || because "$(cat out)"
+}
+
+has_index0() {
+	sim 'pkeys host-0001 1' && matches '^0 +0x8011' do.out
+}
+
 top() {
 	ctl sm perf top >out || because "$(cat out)" || return 1
 	[ "$(json 'scalar @{$_->{ports}}' <out)" -gt 0 ] || because "perf top has no port with data" || return 1
@@ -390,6 +402,7 @@ check "64-bit errors are not reset" wide_errors
 check "perf clear" clears
 check "perfquery -R is noticed" reset_by_others
 check "a silent agent" silent_agent
+check "index 0 of another partition" with_index0
 check "perf top" top
 check "perf metrics" metrics
 check "perf metrics with names of exporters" names_of_exporters

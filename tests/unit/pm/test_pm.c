@@ -47,6 +47,7 @@ struct bed {
 	unsigned most;	/* requests under way at a time */
 	size_t stop_at; /* after so many requests not MASTER; 0: never */
 	uint32_t set_select;
+	uint16_t default_index; /* that requests must have, without a redirection */
 };
 
 static struct bed bed;
@@ -63,6 +64,7 @@ static struct fake *fake_of(const struct mad_addr *to)
 	}
 	CU_ASSERT_FATAL(to->lid >= SW_LID && to->lid < SW_LID + AGENTS);
 	CU_ASSERT_EQUAL(to->qpn, 1);
+	CU_ASSERT_EQUAL(to->pkey_index, bed.default_index);
 	return &bed.fake[to->lid];
 }
 
@@ -189,7 +191,7 @@ static void begin_with(const struct pm_options *chosen)
 {
 	struct snapshot *snapshot;
 
-	bed = (struct bed){.loop = loop_new(), .view = star(STAR_HOSTS, 0)};
+	bed = (struct bed){.loop = loop_new(), .view = star(STAR_HOSTS, 0), .default_index = 1};
 	snapshot = bed.view->topology;
 	snapshot->sm_end = 0;
 	for (unsigned num = 1; num <= STAR_HOSTS; num++) {
@@ -511,6 +513,24 @@ static void give_pkeys(void)
 	keys->key[2] = P_KEY & 0x7FFF;
 	pkey_list_unref(bed.view->topology->ends[0].facts->port[1].pkeys);
 	bed.view->topology->ends[0].facts->port[1].pkeys = keys;
+	bed.default_index = 0;
+}
+
+/* A partition with index0 has moved the default partition's key of our port. */
+static void test_default_index(void)
+{
+	struct pkey_list *keys;
+
+	begin();
+	give_pkeys();
+	keys = bed.view->topology->ends[0].facts->port[1].pkeys;
+	keys->key[0] = P_KEY | 0x8000;
+	keys->key[2] = 0;
+	keys->key[3] = 0x7FFF; /* of a limited member */
+	bed.default_index = 3;
+	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
+	CU_ASSERT_EQUAL(bed.pm->last.silent, 0);
+	end();
 }
 
 /* By ClassPortInfo, or by the status of any answer. */
@@ -686,6 +706,7 @@ int main(void)
 		{"64-bit errors", test_extended_errors},
 		{"resets", test_reset},
 		{"resets by command", test_clear},
+		{"another index of the default P_Key", test_default_index},
 		{"redirection", test_redirect},
 		{"redirection to nowhere", test_bad_redirect},
 		{"a sweep that is given up", test_cancel},

@@ -363,6 +363,10 @@ static int take_arguments(const struct ctl_command *command, int argc, char *con
 		if (option && !argument->flag && ++i == argc)
 			return refuse(error, "--%s needs a value: weftctl %s", argument->member,
 				      usage);
+		if (option && !argument->flag && !argument->many &&
+		    json_object_get(request, argument->member))
+			return refuse(error, "--%s is given twice: weftctl %s", argument->member,
+				      usage);
 		result = take_value(argument, argv[i], usage, request, error);
 	}
 	return result ? result : find_missing(command, request, usage, error);

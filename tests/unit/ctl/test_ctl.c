@@ -192,6 +192,8 @@ static const struct {
 	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST [--sl N]"},
 	{"route show h\xff h2", NULL, "SRC is not UTF-8"},
 	{"route show h1 h2 --sl", NULL, "--sl needs a value: weftctl route show SRC DST [--sl N]"},
+	{"route show h1 h2 --sl 3 --sl 4", NULL,
+	 "--sl is given twice: weftctl route show SRC DST [--sl N]"},
 	{"route check --sl 3", NULL, "unexpected \"--sl\": weftctl route check"},
 	{"route plan", NULL, "--engine is missing: weftctl route plan --engine NAME"},
 	{"route engine", NULL,

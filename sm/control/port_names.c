@@ -327,27 +327,54 @@ static bool cut_membership(char *text, uint8_t *out)
 	return false;
 }
 
-bool port_names_take(struct port_names *names, const char *text)
+/* Cuts the first part of a list off *rest: up to a comma outside brackets. */
+static char *next_part(char **rest)
 {
-	char reason[HOSTLIST_ERROR_SIZE], *plain = mem_strdup(text);
-	uint32_t place;
-	bool taken, is_more;
+	char *part = *rest, *at = part;
+	bool in_brackets = false;
+
+	for (; *at && (*at != ',' || in_brackets); at++)
+		in_brackets = *at == '[' || (in_brackets && *at != ']');
+	*rest = *at ? at + 1 : NULL;
+	*at = '\0';
+	return part;
+}
+
+/* A part of a list; its suffix is of this part alone. */
+static bool take_part(struct port_names *names, char *part)
+{
+	char reason[HOSTLIST_ERROR_SIZE];
 	int error;
 
 	names->membership = MEMBERSHIP_NONE;
-	is_more = cut_membership(plain, &names->membership) || hostlist_is_list(plain);
-	if (is_more && port_names_find(names, text, ANY_PORT, &place)) {
+	cut_membership(part, &names->membership);
+	if (!hostlist_is_list(part))
+		return take_one(names, part);
+	error = hostlist_expand(part, names->most, take_listed, names, reason);
+	return error == -EINVAL ? names_refuse(names, "\"%.*s\": %s", NAME_SHOWN, part, reason)
+				: !error;
+}
+
+bool port_names_take(struct port_names *names, const char *text)
+{
+	char *plain = mem_strdup(text), *rest = plain;
+	uint32_t place;
+	uint8_t membership;
+	bool taken = true, is_more;
+
+	is_more = cut_membership(plain, &membership) || hostlist_is_list(plain);
+	memcpy(plain, text, strlen(text) + 1);
+	if (is_more && port_names_find(names, text, ANY_PORT, &place))
 		taken = names_refuse(names,
 				     "\"%.*s\" is the description of a node, and has another "
 				     "meaning, too: use a port GUID",
 				     NAME_SHOWN, text);
-	} else if (hostlist_is_list(plain)) {
-		error = hostlist_expand(plain, names->most, take_listed, names, reason);
-		taken = !error;
-		if (error == -EINVAL)
-			names_refuse(names, "\"%.*s\": %s", NAME_SHOWN, plain, reason);
-	} else {
-		taken = take_one(names, plain);
+	while (taken && rest) {
+		char *part = next_part(&rest);
+
+		taken = *part || !*text ? take_part(names, part)
+					: names_refuse(names, "\"%.*s\": a name is empty",
+						       NAME_SHOWN, text);
 	}
 	free(plain);
 	return taken;

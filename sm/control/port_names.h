@@ -11,7 +11,8 @@
  *	0x10-0x1f		a range of GUIDs, present or absent
  *	ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS	the end ports that are present
  *
- * "=full", "=limited" or "=both" may follow. The end port of a switch is its port 0.
+ * Commas separate several of these. After each "=full", "=limited" or "=both" may follow. The end
+ *port of a switch is its port 0.
  *
  * Descriptions come from the nodes, so a node may try to pass for another. GUIDs are therefore
  *never compared with descriptions, and a text is refused if a description matches it as a whole and

@@ -99,6 +99,10 @@ static void test_found(void)
 		{"leaf-2/0", "0x11"},
 		{"leaf-[1-2],host-[01]", "0x10 0x11 0x101"},
 		{"leaf-[1-2]=both", "0x10=both 0x11=both"},
+		/* A suffix is of the part before it, up to a comma. */
+		{"leaf-1=limited,leaf-2=both", "0x10=limited 0x11=both"},
+		{"leaf-1,0x101=limited", "0x10 0x101=limited"},
+		{"leaf-[1,2]=full,0x101", "0x10=full 0x11=full 0x101"},
 		{"0x101", "0x101"}, /* not the node that is called so */
 		{"0000000000000101", "0x101"},
 		{"0x100", "0x101"}, /* a node GUID */
@@ -160,6 +164,8 @@ static void test_refused(void)
 		{"0x0", "there is no node \"0x0\": expected a node's description, NODE/PORT, a "
 			"hostlist, a port GUID, or ALL"},
 		{"ALL", "more than 12 ports"},
+		{"leaf-1,", "\"leaf-1,\": a name is empty"},
+		{"leaf-1,,leaf-2=full", "\"leaf-1,,leaf-2=full\": a name is empty"},
 	};
 	struct snapshot *snapshot = make();
 

@@ -197,3 +197,14 @@ const char *gone_text(const struct fabric *fabric, const struct gone_node *gone,
 	snprintf(text, GONE_TEXT_SIZE, "%s is gone %s%s%s", gone->description, when, at, lid);
 	return text;
 }
+
+const char *gone_explain(const struct fabric *fabric, const struct snap_named *named,
+			 const char *name, char text[GONE_TEXT_SIZE])
+{
+	struct gone_node gone;
+
+	if (fabric && !named->ambiguous && gone_recall(fabric, name, &gone))
+		return gone_text(fabric, &gone, text);
+	snprintf(text, GONE_TEXT_SIZE, "%s", named->error);
+	return text;
+}

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fabric/named.h"
 #include "include/iba.h"
 #include "lib/list.h"
 #include "lib/map.h"
@@ -62,6 +63,10 @@ enum { GONE_TEXT_SIZE = 400 };
  * reserved", in local time. Returns text. */
 const char *gone_text(const struct fabric *fabric, const struct gone_node *gone,
 		      char text[GONE_TEXT_SIZE]);
+/* Why a NODE argument names no node: that it is gone, or named->error. fabric NULL: no absent node
+ * is known. Returns text. */
+const char *gone_explain(const struct fabric *fabric, const struct snap_named *named,
+			 const char *name, char text[GONE_TEXT_SIZE]);
 /* Whether no port has its LID now. */
 bool gone_lid_is_free(const struct fabric *fabric, const struct gone_node *gone);
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "fabric/gone.h"
 #include "fabric/named.h"
 #include "lib/mem.h"
 #include "pm/context.h"
@@ -53,12 +54,13 @@ void pm_clears_end(struct pm *pm)
 }
 
 /* Sets the ports of a request; false: it was failed. */
-static bool clear_read_scope(const struct view *view, struct control_request *request,
+static bool clear_read_scope(const struct pm *pm, struct control_request *request,
 			     const json_t *args, struct pm_clear *clear)
 {
 	const char *name = json_string_value(json_object_get(args, "node"));
 	const char *text = json_string_value(json_object_get(args, "port"));
 	struct snap_named named;
+	char why[GONE_TEXT_SIZE];
 	int num;
 
 	if (!name && !text)
@@ -69,17 +71,17 @@ static bool clear_read_scope(const struct view *view, struct control_request *re
 	}
 	if (text) {
 		num = pm_port_argument(request, text);
-		if (num < 0 || pm_find_place(view, request, name, (unsigned)num) < 0)
+		if (num < 0 || pm_find_place(pm, request, name, (unsigned)num) < 0)
 			return false;
 		clear->one_port = true;
 		clear->num = (uint8_t)num;
 	}
-	named = snapshot_find_named(view->topology, name);
+	named = snapshot_find_named((*pm->view)->topology, name);
 	if (named.place < 0) {
-		control_fail(request, "%s", named.error);
+		control_fail(request, "%s", gone_explain(pm->fabric, &named, name, why));
 		return false;
 	}
-	clear->node_guid = facts_at(view->topology, (uint32_t)named.place)->info.node_guid;
+	clear->node_guid = facts_at((*pm->view)->topology, (uint32_t)named.place)->info.node_guid;
 	return true;
 }
 
@@ -96,7 +98,7 @@ static void command_clear(void *ctx, struct control_request *request, const json
 	clear->done = clear_done;
 	clear->request = request;
 	list_init(&clear->link);
-	if (!clear_read_scope(*pm->view, request, args, clear)) {
+	if (!clear_read_scope(pm, request, args, clear)) {
 		free(clear);
 		return;
 	}

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/gone.h"
 #include "fabric/named.h"
 #include "lib/mem.h"
 #include "pm/rows.h"
@@ -347,15 +348,17 @@ void pm_end_commands(struct pm *pm)
 	}
 }
 
-int64_t pm_find_place(const struct view *view, struct control_request *request, const char *name,
+int64_t pm_find_place(const struct pm *pm, struct control_request *request, const char *name,
 		      unsigned num)
 {
+	const struct view *view = *pm->view;
 	struct snap_named named = snapshot_find_named(view->topology, name);
 	const struct node_facts *facts;
+	char text[GONE_TEXT_SIZE];
 	int32_t end;
 
 	if (named.place < 0) {
-		control_fail(request, "%s", named.error);
+		control_fail(request, "%s", gone_explain(pm->fabric, &named, name, text));
 		return -1;
 	}
 	facts = facts_at(view->topology, (uint32_t)named.place);
@@ -428,7 +431,7 @@ static void command_perf_show(void *ctx, struct control_request *request, const 
 		control_fail(request, "%s", pm_not_master);
 		return;
 	}
-	place = pm_find_place(*pm->view, request, name, (unsigned)num);
+	place = pm_find_place(pm, request, name, (unsigned)num);
 	if (place >= 0)
 		show_begin(pm, request, (uint32_t)place, (uint8_t)num);
 }

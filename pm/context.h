@@ -54,6 +54,7 @@ struct pm {
 	struct loop *loop;
 	struct txn_table *txns;
 	struct view *const *view;
+	const struct fabric *fabric; /* NULL: not known */
 	struct event_reader events;
 	struct pm_options options;
 	struct pm_agents agents;
@@ -101,8 +102,9 @@ void pm_tell_waiters(struct pm *pm, int error);
 bool pm_clear_includes(const struct pm_clear *clear, const struct pm_agent *agent);
 void pm_clears_end(struct pm *pm); /* all waiting requests, because pm does not read */
 void pm_register_clear(struct pm *pm, struct control *control);
-/* commands.c: the index in the view of the agent for a node's port; -1: the request was failed. */
-int64_t pm_find_place(const struct view *view, struct control_request *request, const char *name,
+/* commands.c: the index in the present view of the agent for a node's port; -1: the request was
+ * failed. */
+int64_t pm_find_place(const struct pm *pm, struct control_request *request, const char *name,
 		      unsigned num);
 /* The port number in the text of a request; -1: the request was failed. */
 int pm_port_argument(struct control_request *request, const char *text);

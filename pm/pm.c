@@ -29,6 +29,11 @@ struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const 
 	return pm;
 }
 
+void pm_set_fabric(struct pm *pm, const struct fabric *fabric)
+{
+	pm->fabric = fabric;
+}
+
 void pm_free(struct pm *pm)
 {
 	if (!pm)

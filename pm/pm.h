@@ -24,12 +24,15 @@ struct pm_options {
 	uint32_t threshold[PORT_COUNTERS_SELECTED];
 };
 
+struct fabric;
 struct pm;
 
 /* view points to the published view; events report when this manager is MASTER. loop, txns, view
  * and events must outlive pm. */
 struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const *view,
 		  struct event_hub *events, const struct pm_options *options);
+/* So that commands can tell that a node is gone (fabric/gone.h). fabric must outlive pm. */
+void pm_set_fabric(struct pm *pm, const struct fabric *fabric);
 /* Includes pm_stop(). NULL is harmless. */
 void pm_free(struct pm *pm);
 /* Sends no more requests, and ends all commands under way. */

@@ -499,6 +499,11 @@ size_t sm_groups(const struct sm *sm, struct group_entry **out)
 	return policy_groups(&sm->policy, out);
 }
 
+const struct fabric *sm_fabric(const struct sm *sm)
+{
+	return sm->fabric;
+}
+
 struct view *const *sm_view(const struct sm *sm)
 {
 	return &sm->view;

@@ -49,6 +49,8 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 /* The node that has this port or alias, and the number of the port; NULL: it is not present.
  * Borrowed until the next change of the fabric. */
 const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port);
+/* The fabric as discovered, also with nodes that are gone (fabric/gone.h). Borrowed. */
+const struct fabric *sm_fabric(const struct sm *sm);
 /* Replaces the addresses of ha_peers; without replication it does nothing. */
 void sm_set_peers(struct sm *sm, const char *peers);
 /* Applies all options that can change at run time (all but standby_only), and requests a sweep. */

@@ -103,6 +103,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 		store_on_late(store, fits_late, manager->sa);
 	manager->pm =
 		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
+	pm_set_fabric(manager->pm, sm_fabric(manager->sm));
 	capture_init(&manager->capture, loop, manager->txns, manager_own_lid, manager->sm);
 	return manager;
 }

@@ -380,6 +380,7 @@ struct named_port *members_argument(const struct sm *sm, struct control_request 
 	if (!membership_argument(request, args, &usual))
 		return NULL;
 	names = port_names_new(sm->view ? sm->view->topology : NULL, MEMBERS_MAX);
+	port_names_set_fabric(names, sm->fabric);
 	taken = take_members(request, names, json_object_get(args, "members")) &&
 		take_members(request, names, json_object_get(args, "guids"));
 	if (taken)

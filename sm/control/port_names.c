@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/gone.h"
 #include "fabric/named.h"
 #include "formats/partitions.h"
 #include "lib/guid.h"
@@ -29,6 +30,7 @@ struct place_index {
 
 struct port_names {
 	const struct snapshot *snapshot;
+	const struct fabric *fabric; /* NULL: gone nodes are not known */
 	uint32_t places;
 	struct place_index by_name, by_port_guid, by_node_guid;
 	size_t most, count, room;
@@ -88,6 +90,11 @@ struct port_names *port_names_new(const struct snapshot *snapshot, size_t most)
 		place_put(&names->by_node_guid, facts->info.node_guid, place);
 	}
 	return names;
+}
+
+void port_names_set_fabric(struct port_names *names, const struct fabric *fabric)
+{
+	names->fabric = fabric;
 }
 
 static void place_index_done(struct place_index *index)
@@ -181,6 +188,20 @@ static int port_names_find(struct port_names *names, const char *name, int port,
 	return count > 1 ? -1 : (int)count;
 }
 
+/* A gone host has a similar name as present hosts, so a suggestion would mislead. */
+static bool refuse_gone(struct port_names *names, const char *name)
+{
+	char text[GONE_TEXT_SIZE], guid[GUID_TEXT];
+	struct gone_node gone;
+
+	if (!names->fabric || !gone_recall(names->fabric, name, &gone))
+		return false;
+	names_refuse(names, "%s%s%s", gone_text(names->fabric, &gone, text),
+		     gone.port_guid ? "; use its port GUID " : "",
+		     gone.port_guid ? guid_text(gone.port_guid, guid) : "");
+	return true;
+}
+
 static bool refuse_unknown(struct port_names *names, const char *name)
 {
 	const char *similar;
@@ -190,6 +211,8 @@ static bool refuse_unknown(struct port_names *names, const char *name)
 				    "\"%.*s\": this manager has no view of the fabric yet, so it "
 				    "accepts only GUIDs",
 				    NAME_SHOWN, name);
+	if (refuse_gone(names, name))
+		return false;
 	similar = snapshot_suggest(names->snapshot, name);
 	if (similar)
 		return names_refuse(names, "there is no node \"%.*s\"; did you mean \"%.*s\"?",

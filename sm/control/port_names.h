@@ -23,7 +23,9 @@
 
 #include "fabric/snapshot.h"
 
-enum { PORT_NAMES_ERROR_SIZE = 400 };
+struct fabric;
+
+enum { PORT_NAMES_ERROR_SIZE = 600 };
 
 struct named_port {
 	guid_t guid;
@@ -35,6 +37,8 @@ struct port_names;
 /* An index of the end ports of a snapshot, which is borrowed until port_names_free(). NULL: no
  * fabric is known, and only GUIDs are accepted. At most `most` ports are found. */
 struct port_names *port_names_new(const struct snapshot *snapshot, size_t most);
+/* So that an error tells that a node is gone; fabric must outlive names. */
+void port_names_set_fabric(struct port_names *names, const struct fabric *fabric);
 /* Adds the ports that a text names. False: it names none, or could mean several nodes or ports; the
  * reason is port_names_error(), and what was added before may be more than the earlier texts. */
 bool port_names_take(struct port_names *names, const char *text);

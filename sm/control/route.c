@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/gone.h"
 #include "fabric/walk.h"
 #include "lib/mem.h"
 #include "route/dump.h"
@@ -157,6 +158,7 @@ static void command_route_show(void *ctx, struct control_request *request, const
 	const char *src_name = json_string_value(json_object_get(args, "src"));
 	const char *dst_name = json_string_value(json_object_get(args, "dst"));
 	struct snap_named src, dst;
+	char text[GONE_TEXT_SIZE];
 
 	if (!src_name || !dst_name) {
 		control_fail(request, "route show needs a source and a destination");
@@ -166,8 +168,10 @@ static void command_route_show(void *ctx, struct control_request *request, const
 		return;
 	src = snapshot_find_named(sm->view->topology, src_name);
 	dst = snapshot_find_named(sm->view->topology, dst_name);
-	if (src.place < 0 || dst.place < 0)
-		control_fail(request, "%s", src.place < 0 ? src.error : dst.error);
+	if (src.place < 0)
+		control_fail(request, "%s", gone_explain(sm->fabric, &src, src_name, text));
+	else if (dst.place < 0)
+		control_fail(request, "%s", gone_explain(sm->fabric, &dst, dst_name, text));
 	else
 		route_show(sm->view, request, args, (uint32_t)src.place, (uint32_t)dst.place);
 }

@@ -69,7 +69,13 @@ disabled() {
 	ctl daemon sweep heavy >done.txt
 	equal "Sets of the next sweep" "$(ctl daemon sweep heavy | json '$_->{sets}')" 0 || return 1
 	equal "the adapters" "$(status daemon '$_->{counts}{adapters}')" 7 || return 1
-	refused 'host-0003 is gone since 20[^;]*; it was at leaf-02 port 1, LID [0-9]+ is reserved' node show host-0003
+	refused 'host-0003 is gone since 20[^;]*; it was at leaf-02 port 1, LID [0-9]+ is reserved' node show host-0003 || return 1
+	refused '^.*host-0003 is gone since' route show host-0003 host-0001 || return 1
+	refused '^.*host-0003 is gone since' route show host-0001 host-0003 || return 1
+	refused '^.*host-0003 is gone since' perf show host-0003 1 || return 1
+	refused '^.*host-0003 is gone since' perf clear host-0003 || return 1
+	refused 'host-0003 is gone since .*; use its port GUID 0x[0-9a-f]{16}; nothing was changed' \
+		partition add 0x11 x --members host-0003
 }
 
 restarted() {

@@ -57,6 +57,7 @@ static void leave(const char *name)
 static void test_is_found(void)
 {
 	struct gone_node gone;
+	struct snap_named named = {.place = -1, .error = "no node"};
 	char guid[24], port_guid[24], text[GONE_TEXT_SIZE];
 	const char *const names[] = {"host-0006", guid, guid + 2, port_guid, "40"};
 	const char *const others[] = {"host-0007", "41", "0x17", "", "host-0006/1", "-1", "49152"};
@@ -84,6 +85,12 @@ static void test_is_found(void)
 		CU_ASSERT_FALSE(gone_recall(model.fabric, others[i], &gone));
 	CU_ASSERT_PTR_NOT_NULL(strstr(gone_text(model.fabric, &gone, text), "is gone since 20"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "; it was at its-leaf port 2, LID 40 is reserved"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(gone_explain(model.fabric, &named, "host-0006", text),
+				      "host-0006 is gone since 20"));
+	CU_ASSERT_STRING_EQUAL(gone_explain(model.fabric, &named, "host-0007", text), "no node");
+	CU_ASSERT_STRING_EQUAL(gone_explain(NULL, &named, "host-0006", text), "no node");
+	named.ambiguous = true;
+	CU_ASSERT_STRING_EQUAL(gone_explain(model.fabric, &named, "host-0006", text), "no node");
 	port_set_lid(model.fabric, &node_of("host-0007")->port[1], 40, 0);
 	CU_ASSERT_FALSE(gone_lid_is_free(model.fabric, &gone));
 	CU_ASSERT_PTR_NOT_NULL(

@@ -135,6 +135,12 @@ static const struct rule rules[] = {
 		   "down, or unknown M_Key)",
 		   "reboot the device, or import its key: weftctl keys import FILE",
 		   "silent_peers.count"),
+	FABRIC_BAD("devices", DEGRADED,
+		   "{perf.silent} of {perf.agents} agents did not answer the last read of the "
+		   "counters",
+		   "weftctl perf sweep reads them again; if they stay silent, weftctl log level pm "
+		   "debug names them in the log",
+		   "perf.silent"),
 	FABRIC_OK("devices", "all answer"),
 
 	FABRIC_BAD(

@@ -192,6 +192,8 @@ silent_agent() {
 	sim 'drop 100 host-0008' && ctl sm perf sweep >out || return 1
 	sim 'drop 0'
 	equal "ports and silent agents" "$(json '@$_{qw(ports silent)}' <out)" "31 1" || return 1
+	ctl sm health >out
+	matches '1 of 14 agents did not answer the last read' out || because "health says $(cat out)" || return 1
 	ctl sm perf sweep >out && equal "ports and silent agents" "$(json '@$_{qw(ports silent)}' <out)" "32 0"
 }
 

@@ -98,6 +98,10 @@ static const struct {
 	 "\"to\":{\"description\":\"b\",\"port\":4}}]}}",
 	 "links", "degraded", "1 link down: \"a\" port 3 - \"b\" port 4"},
 	{"{}", "slow_links", "healthy", "none"},
+	{"{\"perf\":{\"sweeps\":1,\"agents\":14,\"silent\":6}}", "devices", "degraded",
+	 "6 of 14 agents did not answer the last read of the counters"},
+	{"{\"perf\":{\"sweeps\":1,\"agents\":14,\"silent\":0}}", "devices", "healthy",
+	 "all answer"},
 	{"{\"perf\":{\"slow_links\":2,\"slow_example\":{\"from\":{\"description\":\"a\",\"port\":3}"
 	 ","
 	 "\"to\":{\"description\":\"b\",\"port\":4},\"width_speed\":\"1x EDR\",\"could\":\"4x "

@@ -66,6 +66,11 @@ static const struct rule rules[] = {
 	OK("subnet", "{role}; {counts.switches} switch{counts.switches#|es}, {counts.adapters} "
 		     "adapter{counts.adapters#|s}, {counts.links} link{counts.links#|s}"),
 
+	FABRIC_BAD("standby", DEGRADED,
+		   "no standby is connected, and {ha.refused.connections} connection"
+		   "{ha.refused.connections#|s} to ha_listen failed or had no valid key",
+		   "check ha_psk_file at the standby and here: weftctl ha status", "ha.listens",
+		   "!ha.standbys", "ha.refused.connections"),
 	BAD("standby", DEGRADED, "no standby is connected: a failover would lose registrations",
 	    "start weftd on the standby, and check its ha_peers: weftctl ha status", "role=MASTER",
 	    "ha.listens", "!ha.standbys"),

@@ -201,6 +201,7 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			    int *count)
 {
 	struct option options[OPTIONS_MAX];
+	const char *word;
 	int option, place;
 
 	list_options(options);
@@ -229,7 +230,9 @@ static int ctl_read_options(struct invocation *invocation, int argc, char **argv
 			text_set_wide();
 			break;
 		case OPT_OF_COMMAND:
-			words[(*count)++] = mem_printf("--%s", options[place].name);
+			/* As typed: ctl/parse.c completes an abbreviation, for its command. */
+			word = argv[optind - 1 - (optarg && optarg == argv[optind - 1])];
+			words[(*count)++] = mem_printf("%.*s", (int)strcspn(word, "="), word);
 			if (optarg)
 				words[(*count)++] = optarg;
 			break;

@@ -275,12 +275,22 @@ static int take_value(const struct ctl_argument *argument, const char *value, co
 	return 0;
 }
 
+/* The option of this name; else one that begins so, since getopt accepts only a unique begin. */
 static const struct ctl_argument *find_option(const struct ctl_command *command, const char *name)
 {
-	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++)
-		if (command->arguments[i].option && !strcmp(command->arguments[i].member, name))
-			return &command->arguments[i];
-	return NULL;
+	const struct ctl_argument *longer = NULL;
+	size_t size = strlen(name);
+
+	for (int i = 0; i < CTL_ARGUMENTS_MAX && command->arguments[i].member; i++) {
+		const struct ctl_argument *argument = &command->arguments[i];
+
+		if (!argument->option || !size || strncmp(argument->member, name, size) != 0)
+			continue;
+		if (!argument->member[size])
+			return argument;
+		longer = argument;
+	}
+	return longer;
 }
 
 static bool is_open(const struct ctl_argument *argument, const json_t *request)
@@ -343,6 +353,16 @@ static int find_missing(const struct ctl_command *command, const json_t *request
 	return 0;
 }
 
+/* An option that another command has in its place may be expected here. */
+static int refuse_word(const struct ctl_command *command, const char *word, const char *usage,
+		       char error[CTL_ERROR_SIZE])
+{
+	bool renames = !strcmp(command->words, "partition set") && !strcmp(word, "--name");
+
+	return refuse(error, "unexpected \"%.40s\"%s: weftctl %s", word,
+		      renames ? "; weftctl partition rename changes the name" : "", usage);
+}
+
 /* Puts the words after the command into the request. */
 static int take_arguments(const struct ctl_command *command, int argc, char *const *argv,
 			  json_t *request, char error[CTL_ERROR_SIZE])
@@ -359,7 +379,7 @@ static int take_arguments(const struct ctl_command *command, int argc, char *con
 			       : next_argument(command, request, words);
 
 		if (!argument)
-			return refuse(error, "unexpected \"%.40s\": weftctl %s", argv[i], usage);
+			return refuse_word(command, argv[i], usage, error);
 		if (option && !argument->flag && ++i == argc)
 			return refuse(error, "--%s needs a value: weftctl %s", argument->member,
 				      usage);

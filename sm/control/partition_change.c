@@ -437,8 +437,8 @@ static void change_entry(struct sm *sm, struct control_request *request, const j
 	known = policy_at_run_time(&sm->policy, p_key);
 	if (!known) {
 		control_fail(request,
-			     "0x%04x is built in: define it with partition add 0x%04x before you "
-			     "change it",
+			     "0x%04x is built in: before you change it, define it: weftctl "
+			     "partition add 0x%04x Default --ipoib --members ALL --full",
 			     p_key, p_key);
 		return;
 	}

@@ -192,6 +192,10 @@ static const struct {
 	{"route show h1 h2 h3", NULL, "unexpected \"h3\": weftctl route show SRC DST [--sl N]"},
 	{"route show h\xff h2", NULL, "SRC is not UTF-8"},
 	{"route show h1 h2 --sl", NULL, "--sl needs a value: weftctl route show SRC DST [--sl N]"},
+	{"partition set x --name y", NULL,
+	 "unexpected \"--name\"; weftctl partition rename changes the name: weftctl partition set "
+	 "PARTITION [--ipoib] [--no-ipoib] [--indx0] [--no-indx0] [--mtu N] [--rate N] [--scope N] "
+	 "[--q_key N]"},
 	{"route show h1 h2 --sl 3 --sl 4", NULL,
 	 "--sl is given twice: weftctl route show SRC DST [--sl N]"},
 	{"route check --sl 3", NULL, "unexpected \"--sl\": weftctl route check"},

@@ -236,7 +236,8 @@ static const struct partition_option {
 } partition_options[] = {
 #define OPTION(member) \
 	offsetof(struct partition_entry, member), sizeof(((struct partition_entry *)0)->member)
-	{"mtu", OPTION(mtu), 1, 5, MTU_2048, ", a code (4 is 2048 bytes), or a number of bytes"},
+	{"mtu", OPTION(mtu), 1, 5, MTU_2048,
+	 ", a code (4 is 2048 bytes), or a number of bytes: 256, 512, 1024, 2048 or 4096"},
 	{"rate", OPTION(rate), 2, 24, RATE_10,
 	 ", a code (3 is 10 Gb/s; weft-partitions.conf(5) has them all), or from 25 a number of "
 	 "Gb/s, such as 100"},

@@ -81,6 +81,27 @@ static void warn_of_alias(struct sm *sm, guid_t guid, pkey_t p_key, struct buffe
 	row_string(out, NULL, warning);
 }
 
+/* Warns of members that are all limited, since limited members do not reach each other. Only of a
+ * partition that commands alone define. */
+static void warn_of_limited(const struct waiting_change *change, struct buffer *out)
+{
+	const struct sm *sm = change->sm;
+	const struct partition_member_entry key = {.p_key = change->p_key}, *member;
+
+	member = registry_first(sm->registry, REGISTRY_PARTITION_MEMBER, PARTITION_MEMBER_BY_KEY,
+				&key);
+	if (!member || !change->changed || policy_in_file(&sm->policy, change->p_key) ||
+	    change->p_key == PKEY_DEFAULT_LIMITED)
+		return;
+	while (member && member->membership == MEMBERSHIP_LIMITED)
+		member = registry_next(sm->registry, REGISTRY_PARTITION_MEMBER,
+				       PARTITION_MEMBER_BY_KEY, member);
+	if (!member)
+		row_string(out, NULL,
+			   "it has no full member, and limited members do not reach each other: "
+			   "add a member with --full");
+}
+
 static void change_row(const struct waiting_change *change, struct buffer *out)
 {
 	char *problem = policy_problem(&change->sm->policy);
@@ -112,6 +133,7 @@ static void change_row(const struct waiting_change *change, struct buffer *out)
 			out, NULL,
 			"no MLID is left for its broadcast group, so IPoIB stays down in it; weftd "
 			"makes the group when another group ends (or lower ipv6_snm_mlids)");
+	warn_of_limited(change, out);
 	for (size_t i = 0; i < change->count && i < PARTITION_ROWS_MAX; i++) {
 		warn_of_node(change->sm, change->guids[i], change->p_key, out);
 		warn_of_alias(change->sm, change->guids[i], change->p_key, out);

@@ -206,6 +206,22 @@ static void test_notes(void)
 	control_end(world);
 }
 
+/* Limited members do not reach each other, so a partition needs a full member. */
+static void test_no_full_member(void)
+{
+	struct world *world = control_start("single:hosts=3");
+
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition add\",\"p_key\":\"5\",\"name\":\"x\","
+			  "\"members\":\"host-0002\",\"limited\":true}\n",
+			  "it has no full member"));
+	CU_ASSERT(answers(world,
+			  "{\"command\":\"partition member add\",\"p_key\":\"5\","
+			  "\"members\":\"host-0003\"}\n",
+			  "\"warnings\":[]"));
+	control_end(world);
+}
+
 /* Partitions by name, members by names and hostlists, and requests that change nothing. */
 static void test_names(void)
 {
@@ -215,12 +231,12 @@ static void test_names(void)
 	CU_ASSERT(answers(world,
 			  "{\"command\":\"partition "
 			  "add\",\"p_key\":\"5\",\"name\":\"storage\",\"members\":\"host-[0002-"
-			  "0003]=limited,host-0004\",\"mtu\":\"4096\",\"rate\":\"100\"}\n",
+			  "0003]=limited,host-0009\",\"mtu\":\"4096\",\"rate\":\"100\"}\n",
 			  "there is no node"));
 	CU_ASSERT(answers(world,
 			  "{\"command\":\"partition "
-			  "add\",\"p_key\":\"5\",\"name\":\"storage\",\"members\":[\"host-[0002-"
-			  "0003]=limited\",\"host-0004\"],\"mtu\":\"4096\",\"rate\":\"100\"}\n",
+			  "add\",\"p_key\":\"5\",\"name\":\"storage\",\"members\":\"host-[0002-"
+			  "0003]=limited,host-0004\",\"mtu\":\"4096\",\"rate\":\"100\"}\n",
 			  "\"num_changed\":4"));
 	CU_ASSERT_EQUAL(policy_at_run_time(&world->sm->policy, 5)->mtu, 5);
 	CU_ASSERT_EQUAL(policy_at_run_time(&world->sm->policy, 5)->rate, 16);
@@ -314,7 +330,9 @@ static void test_refusals(void)
 		 "would lose full membership of 0x7fff"},
 		{"{\"command\":\"partition add\",\"p_key\":\"0x10001\"}\n", "is not a P_Key"},
 		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"mtu\":\"6\"}\n",
-		 "mtu is a number from 1 to 5"},
+		 "mtu is a number from 1 to 5, a code (4 is 2048 bytes), or a number of bytes: "
+		 "256, "
+		 "512, 1024, 2048 or 4096"},
 		{"{\"command\":\"partition add\",\"p_key\":\"5\",\"rate\":1}\n",
 		 "rate is a number from 2 to 24"},
 		{"{\"command\":\"partition remove\",\"p_key\":\"five\"}\n",
@@ -352,10 +370,15 @@ static void test_refusals(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"done", test_done},	   {"source of a membership", test_by},
-		{"at once", test_at_once}, {"refused", test_refusals},
-		{"late", test_late},	   {"names", test_names},
-		{"dangers", test_dangers}, {"notes of a check", test_notes},
+		{"done", test_done},
+		{"source of a membership", test_by},
+		{"at once", test_at_once},
+		{"refused", test_refusals},
+		{"late", test_late},
+		{"names", test_names},
+		{"no full member", test_no_full_member},
+		{"dangers", test_dangers},
+		{"notes of a check", test_notes},
 		CU_TEST_INFO_NULL,
 	};
 

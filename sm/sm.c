@@ -392,9 +392,11 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port)
 {
 	const struct port *found = policy_port(&sm->policy, port_guid);
+	const struct node *node = found ? NULL : fabric_find_node(sm->fabric, port_guid);
 
+	*port = 0;
 	if (!found)
-		return NULL;
+		return node ? node->facts : NULL;
 	*port = found->num;
 	return found->node->facts;
 }

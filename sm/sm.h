@@ -46,7 +46,8 @@ void sm_flush_tables(struct sm *sm);
  * -EADDRNOTAVAIL with the reason in why if it cannot listen. */
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE]);
-/* The node that has this port or alias, and the number of the port; NULL: it is not present.
+/* The node that has this port or alias, and the number of the port; or the node of this NodeGUID,
+ * and 0. NULL: it is not present.
  * Borrowed until the next change of the fabric. */
 const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port);
 /* The fabric as discovered, also with nodes that are gone (fabric/gone.h). Borrowed. */

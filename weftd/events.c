@@ -330,6 +330,19 @@ static const struct {
 	[REGISTRY_SETTING] = {"setting", say_setting},
 };
 
+/* The record has the NodeGUID of a switch and the number of its port. */
+static void name_switch(const struct events *events, const struct disabled_entry *entry,
+			struct event_note *note)
+{
+	unsigned port;
+	const struct node_facts *facts =
+		events->port_of ? events->port_of(events->port_ctx, entry->node_guid, &port) : NULL;
+
+	note->node_guid = entry->node_guid;
+	note->port = entry->port;
+	note->node = facts ? facts->description : NULL;
+}
+
 static void registered(void *ctx, const struct registry_change *change)
 {
 	struct events *events = ctx;
@@ -347,6 +360,8 @@ static void registered(void *ctx, const struct registry_change *change)
 		note.node = facts->description;
 		note.node_guid = facts->info.node_guid;
 	}
+	if (change->kind == REGISTRY_DISABLED)
+		name_switch(events, change->after ? change->after : change->before, &note);
 	if (text[0])
 		events_note(events, note);
 }

@@ -66,6 +66,7 @@ disabled() {
 	equal "its answer" "$(json 'join " ", @$_{qw(node port peer peer_port ports_lost pairs_lost)}' <done.txt)" "leaf-02 1 host-0003 1 1 7" || return 1
 	equal "the port" "$(port leaf-02 1 '@{$_}{qw(state physical)}, $_->{disabled} ? 1 : 0')" "DOWN Disabled 1" || return 1
 	equal "the output of status" "$(status daemon 'map { "$_->{description} $_->{port}" } @{$_->{disabled_ports}}')" "leaf-02 1" || return 1
+	ctl daemon events --node leaf-02 >events.json && matches 'disabled by command' events.json || because "no event of leaf-02" || return 1
 	ctl daemon sweep heavy >done.txt
 	equal "Sets of the next sweep" "$(ctl daemon sweep heavy | json '$_->{sets}')" 0 || return 1
 	equal "the adapters" "$(status daemon '$_->{counts}{adapters}')" 7 || return 1

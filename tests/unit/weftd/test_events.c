@@ -636,6 +636,27 @@ static void test_node_of_registration(void)
 	end();
 }
 
+/* A port that a command disables is one of the switch in the record. */
+static void test_node_of_disabled(void)
+{
+	const struct disabled_entry entry = {.node_guid = 0xA, .port = 3};
+	json_t *row;
+
+	begin();
+	events_name_ports(bed.events, port_of, NULL);
+	registry_put(bed.registry, REGISTRY_DISABLED, &entry);
+	client_say(&bed.client, "{\"command\":\"events\",\"node\":\"host-7\"}\n");
+	client_await(&bed.client, "\"ok\":true");
+	row = row_of(1);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(json_string_value(json_object_get(row, "text")), "disabled by command"));
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "node")), "host-7");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "port")), 3);
+	json_decref(row);
+	end();
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -653,6 +674,7 @@ int main(void)
 		{"numbers", test_numbers},
 		{"bad number", test_bad_number},
 		{"the node of a registration", test_node_of_registration},
+		{"the node of a disabled port", test_node_of_disabled},
 		CU_TEST_INFO_NULL,
 	};
 

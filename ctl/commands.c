@@ -172,8 +172,8 @@ const struct ctl_command ctl_commands[] = {
 	 .details = "For an adapter the table has the port GUIDs, which `partition member add` "
 		    "takes."},
 	{.words = "why",
-	 .arguments = {{.member = "from", .label = "A"},
-		       {.member = "to", .label = "B", .optional = true}},
+	 .arguments = {{.member = "from", .label = "A", .completes = "node"},
+		       {.member = "to", .label = "B", .completes = "node", .optional = true}},
 	 .perform = why_perform,
 	 .print = print_why,
 	 .failed = why_failed,

@@ -197,6 +197,7 @@ else
 	check "engines" offers "updn" weftctl route plan --engine up
 	check "a second engine" offers "ftree,minhop" weftctl route engine ftree,m
 	check "log components" offers "sa sm store" weftctl log level s
+	check "the nodes of why" offers "leaf-03" weftctl why leaf-01 leaf-03
 	check "event kinds" offers "partition port" weftctl events --kind p
 	check "a second event kind" offers "link,trap" weftctl events --kind link,t
 	check "the node of events" offers "spine-01 spine-02" weftctl events --node sp

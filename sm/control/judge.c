@@ -573,6 +573,8 @@ static void judgement_request(struct sm *sm, struct control_request *request,
 {
 	struct judgement *j;
 
+	if ((!sm->view || !sm->routes.routes) && !sm_at_master(sm, request, "judge routes"))
+		return;
 	if (!sm->view || !sm->routes.routes) {
 		control_fail(request, "this manager is %s and has programmed no routes",
 			     sm_state_name(peers_role(sm->peers)));

@@ -147,6 +147,8 @@ static bool has_routes(const struct sm *sm, struct control_request *request)
 {
 	if (sm->view)
 		return true;
+	if (!sm_at_master(sm, request, "read routes"))
+		return false;
 	control_fail(request, "this manager is %s and has programmed no routes",
 		     sm_state_name(peers_role(sm->peers)));
 	return false;

@@ -370,6 +370,8 @@ standby() {
 	matches 'only (a|the) MASTER' out || because "$(cat out)" || return 1
 	! ctl other perf top >out 2>&1 && matches 'only (a|the) MASTER' out || because "perf top: $(cat out)" || return 1
 	wait_for 20 has_status other '$_->{role}' STANDBY || because "it is no standby" || return 1
+	! ctl other route check >out 2>&1 && matches 'use the MASTER, .*host-0001' out || because "route check: $(cat out)" || return 1
+	! ctl other route show host-0001 host-0002 >out 2>&1 && matches 'use the MASTER, .*host-0001' out || because "route show: $(cat out)" || return 1
 	"$BUILD/weftctl" -s other.run/control.sock perf metrics >metrics || because "perf metrics fails" || return 1
 	prometheus_reads metrics || return 1
 	matches '^weft_sm_role\{role="STANDBY"\} 1$' metrics && matches '^weft_mads_sent_total ' metrics || because "it says: $(cat metrics)" || return 1

@@ -183,6 +183,8 @@ static void print_anomalies(const json_t *anomalies, FILE *out)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%lld %s",
 						 used ? ", " : "", number, kinds[i].word);
 	}
+	if (used && used < sizeof(text))
+		snprintf(text + used, sizeof(text) - used, "; since the start of weftd");
 	line_text(out, "Anomalies", used ? text : "none");
 }
 

@@ -376,7 +376,7 @@ static const struct {
 	 "            not ftree: no tree\n"
 	 "Peers       0x0002c90300000002, LID 5, priority 3, STANDBY, last seen 20.0 ms ago\n"
 	 "            0x0002c90300000003, LID 6, priority 0, NOTACTIVE, last seen 1.50 s ago\n"
-	 "Anomalies   1 ports cabled to themselves, 2 without a response\n"
+	 "Anomalies   1 ports cabled to themselves, 2 without a response; since the start of weftd\n"
 	 "Traps       3 received, 3 repressed, 2 from another port than the trap names, "
 	 "1 not forwarded, above the rate of one port\n"
 	 "SA requests 10 received, 8 answered, 1 refused, 1 dropped\n"

@@ -26,10 +26,11 @@ struct name {
 
 struct nesting {
 	const struct net *net;
-	uint32_t *level;   /* by node: switches to the nearest switch with hosts; FAR: none */
-	uint32_t levels;   /* the highest value plus 1 */
-	uint32_t *part;	   /* by node: union-find parent */
-	uint32_t *printed; /* by root of a part: the node it is named after; FAR: no leaf in it */
+	uint32_t *level;     /* by node: switches to the nearest switch with hosts; FAR: none */
+	uint32_t levels;     /* the highest value plus 1 */
+	uint32_t *part;	     /* by node: union-find parent */
+	uint32_t *printed;   /* by root of a part: the node it is named after; FAR: no leaf in it */
+	const bool *doubles; /* by node: an earlier switch has its name */
 };
 
 /* Names */
@@ -84,15 +85,16 @@ static int slurm_host_order(const void *left, const void *right)
 	return order ? order : (a->index > b->index) - (a->index < b->index);
 }
 
-/* By node: true for all but the first adapter of a host. SLURM's hosts have one place each. */
-static bool *find_doubles(const struct net *net)
+/* By node: true for all but the first node of this type with its name. SLURM's hosts have one place
+ * each. */
+static bool *find_doubles(const struct net *net, enum node_type type)
 {
 	struct host *hosts = mem_array(net->count + 1u, sizeof(*hosts));
 	bool *doubles = mem_array(net->count + 1u, sizeof(*doubles));
 	size_t count = 0;
 
 	for (uint32_t n = 0; n < net->count; n++)
-		if (net->nodes[n].type == NODE_CA)
+		if (net->nodes[n].type == type)
 			hosts[count++] = (struct host){slurm_name(&net->nodes[n]), n};
 	qsort(hosts, count, sizeof(*hosts), slurm_host_order);
 	for (size_t i = 1; i < count; i++)
@@ -220,11 +222,32 @@ static void slurm_join(struct nesting *nesting, uint32_t step)
 
 /* Printing */
 
-/* listed: by node, whether a line has it already. */
-static void print_leaf(FILE *stream, const struct net *net, uint32_t n, bool *listed)
+/* Names of switches must differ: the GUID is appended to all but the first of a name. */
+static struct name switch_name(const struct nesting *nesting, uint32_t n)
 {
+	const struct net_node *node = &nesting->net->nodes[n];
+	struct name name = slurm_name(node);
+	unsigned long long suffix = node->guid ? node->guid : n;
+	char digits[16] = "";
+	size_t size;
+
+	if (!nesting->doubles[n])
+		return name;
+	if (name.digits)
+		snprintf(digits, sizeof(digits), "%0*lu", (int)name.digits, name.number);
+	name.digits = 0;
+	size = strlen(name.prefix);
+	size = size < NAME_SIZE - 34u ? size : NAME_SIZE - 34u;
+	snprintf(name.prefix + size, sizeof(name.prefix) - size, "%s-%016llx", digits, suffix);
+	return name;
+}
+
+/* listed: by node, whether a line has it already. */
+static void print_leaf(FILE *stream, const struct nesting *nesting, uint32_t n, bool *listed)
+{
+	const struct net *net = nesting->net;
 	const struct net_node *node = &net->nodes[n];
-	struct name *hosts = mem_array(node->ports, sizeof(*hosts)), self = slurm_name(node);
+	struct name *hosts = mem_array(node->ports, sizeof(*hosts)), self = switch_name(nesting, n);
 	size_t count = 0;
 
 	for (unsigned p = 1; p <= node->ports; p++) {
@@ -275,7 +298,7 @@ static int by_root(const void *left, const void *right)
 static void slurm_part_name(const struct nesting *nesting, uint32_t node, struct name *name)
 {
 	if (node < nesting->net->count) {
-		*name = slurm_name(&nesting->net->nodes[node]);
+		*name = switch_name(nesting, node);
 		return;
 	}
 	*name = (struct name){
@@ -335,15 +358,16 @@ void net_print_slurm(FILE *stream, const struct net *net)
 		.printed = mem_array(size, sizeof(uint32_t)),
 	};
 	struct child *children = mem_array(size, sizeof(*children));
-	bool *listed = find_doubles(net);
+	bool *listed = find_doubles(net, NODE_CA), *doubles = find_doubles(net, NODE_SWITCH);
 	uint32_t unnamed = 0;
 
+	nesting.doubles = doubles;
 	find_levels(&nesting);
 	for (uint32_t n = 0; n < net->count; n++) {
 		nesting.part[n] = n;
 		nesting.printed[n] = nesting.level[n] ? FAR : n;
 		if (!nesting.level[n])
-			print_leaf(stream, net, n, listed);
+			print_leaf(stream, &nesting, n, listed);
 	}
 	for (uint32_t step = 1; step <= nesting.levels; step++) {
 		size_t count = list_parts(&nesting, children);
@@ -352,6 +376,7 @@ void net_print_slurm(FILE *stream, const struct net *net)
 		print_joined(stream, &nesting, step, children, count, &unnamed);
 	}
 	free(listed);
+	free(doubles);
 	free(children);
 	free(nesting.printed);
 	free(nesting.part);

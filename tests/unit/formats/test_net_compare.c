@@ -236,6 +236,7 @@ static void test_slurm(void)
 }
 
 /* Characters of names that SLURM cannot read are replaced. A host with two adapters appears once.
+ * Names of switches differ.
  */
 static void test_slurm_names(void)
 {
@@ -244,12 +245,15 @@ static void test_slurm_names(void)
 				   "Switch 8 \"y\" # \"rack,2\"\n[1] \"A2\"[1]\n\n"
 				   "Ca 1 \"A\" # \"n7 mlx5_0\"\n\nCa 1 \"A2\" # \"n7 mlx5_1\"\n\n"
 				   "Ca 1 \"B\" # \"n8\"\n\nCa 1 \"C\" # \"n10\"\n\n"
-				   "Ca 1 \"E\" # \"n12 x\"\n";
+				   "Ca 1 \"E\" # \"n12 x\"\n\n"
+				   "switchguid=0x7a\nSwitch 8 \"z\" # \"rack 2\"\n[1] \"F\"[1]\n\n"
+				   "Ca 1 \"F\" # \"n13\"\n";
 	struct net *net = parsed(text);
 	char *made = exported(net_print_slurm, net);
 
 	CU_ASSERT_STRING_EQUAL(made, "SwitchName=rack Nodes=n[7-8],n[10,12]\n"
-				     "SwitchName=rack_2\n");
+				     "SwitchName=rack_2\n"
+				     "SwitchName=rack-000000000000007a Nodes=n13\n");
 	free(made);
 	net_free(net);
 }

@@ -47,6 +47,9 @@ def argument(word):
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    if sys.argv[1] in ("-h", "--help"):
+        print(__doc__, end="")
+        return
     path = os.environ.get("WEFT_SOCKET", "/run/weft/control.sock")
     try:
         for part in request(path, sys.argv[1], **dict(map(argument, sys.argv[2:]))):

@@ -79,6 +79,10 @@ static void print_change(const json_t *data, const char *done, const char *alone
 			 "tries again; see weftctl partition show {p_key:x4}\n");
 	if (!flag_member(data, "shown"))
 		fputs("  the SA does not use it yet\n", out);
+	if (flag_member(data, "no_full_member"))
+		fputs("  note: it has no full member, and limited members do not reach each other: "
+		      "add a member with --full\n",
+		      out);
 	text_put_list(out, json_object_get(data, "warnings"), "  warning: {}\n", "");
 	partition_print_ports(json_object_get(data, "ports"), out);
 }

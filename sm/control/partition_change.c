@@ -81,9 +81,9 @@ static void warn_of_alias(struct sm *sm, guid_t guid, pkey_t p_key, struct buffe
 	row_string(out, NULL, warning);
 }
 
-/* Warns of members that are all limited, since limited members do not reach each other. Only of a
- * partition that commands alone define. */
-static void warn_of_limited(const struct waiting_change *change, struct buffer *out)
+/* Whether the change leaves members that are all limited: limited members do not reach each other.
+ * Only of a partition that commands alone define. */
+static bool has_no_full_member(const struct waiting_change *change)
 {
 	const struct sm *sm = change->sm;
 	const struct partition_member_entry key = {.p_key = change->p_key}, *member;
@@ -92,14 +92,11 @@ static void warn_of_limited(const struct waiting_change *change, struct buffer *
 				&key);
 	if (!member || !change->changed || policy_in_file(&sm->policy, change->p_key) ||
 	    change->p_key == PKEY_DEFAULT_LIMITED)
-		return;
+		return false;
 	while (member && member->membership == MEMBERSHIP_LIMITED)
 		member = registry_next(sm->registry, REGISTRY_PARTITION_MEMBER,
 				       PARTITION_MEMBER_BY_KEY, member);
-	if (!member)
-		row_string(out, NULL,
-			   "it has no full member, and limited members do not reach each other: "
-			   "add a member with --full");
+	return !member;
 }
 
 static void change_row(const struct waiting_change *change, struct buffer *out)
@@ -124,6 +121,7 @@ static void change_row(const struct waiting_change *change, struct buffer *out)
 	row_boolean(out, "durable", change->is_durable);
 	row_integer(out, "waiting", (int64_t)waiting);
 	row_boolean(out, "shown", publish_shows_keys(change->sm));
+	row_boolean(out, "no_full_member", has_no_full_member(change));
 	row_json(out, "counts", counts);
 	row_begin(out, "warnings", '[');
 	if (problem && policy_is_frozen(&change->sm->policy))
@@ -133,7 +131,6 @@ static void change_row(const struct waiting_change *change, struct buffer *out)
 			out, NULL,
 			"no MLID is left for its broadcast group, so IPoIB stays down in it; weftd "
 			"makes the group when another group ends (or lower ipv6_snm_mlids)");
-	warn_of_limited(change, out);
 	for (size_t i = 0; i < change->count && i < PARTITION_ROWS_MAX; i++) {
 		warn_of_node(change->sm, change->guids[i], change->p_key, out);
 		warn_of_alias(change->sm, change->guids[i], change->p_key, out);

@@ -214,11 +214,11 @@ static void test_no_full_member(void)
 	CU_ASSERT(answers(world,
 			  "{\"command\":\"partition add\",\"p_key\":\"5\",\"name\":\"x\","
 			  "\"members\":\"host-0002\",\"limited\":true}\n",
-			  "it has no full member"));
+			  "\"no_full_member\":true"));
 	CU_ASSERT(answers(world,
 			  "{\"command\":\"partition member add\",\"p_key\":\"5\","
 			  "\"members\":\"host-0003\"}\n",
-			  "\"warnings\":[]"));
+			  "\"no_full_member\":false"));
 	control_end(world);
 }
 

@@ -63,7 +63,7 @@ static void bench_names(void)
 	snapshot_find_named(snapshot, "xk-ab17");
 	show("find one name, unlike all names", at);
 	at = cpu_ms();
-	snprintf(list, sizeof(list), "host-[%05u-%05u]", 1, snapshot->num_ends);
+	snprintf(list, sizeof(list), "host-[00001-%05u]", snapshot->num_ends);
 	snapshot_find_named(snapshot, list);
 	show("find one node by a list of all", at);
 	at = cpu_ms();

@@ -552,25 +552,15 @@ static bool why_check_partitions(const struct why *why, const struct why_end *en
 	return true;
 }
 
-/* Whether a switch port whose table has the partition with this membership drops a packet of a
- * sender with another: it has no such key, or both keys are limited (chapter 10.9.3). */
-static bool is_dropped(uint8_t table, uint8_t sender)
+/* Whether the switch port at one end passes packets of a partition in both directions. Its table is
+ * a copy of the table of the end, also in OpenSM, so a key passes packets with and without the
+ * membership bit: a limited member could otherwise send nothing. */
+static bool is_passed(const struct port *cable, const struct key_set *table, pkey_t p_key)
 {
-	return !table || !((table | sender) & MEMBERSHIP_FULL);
-}
-
-/* Whether the switch port at one end passes packets of a partition in both directions: on entry
- * those of the end, on exit those of the other end. */
-static bool is_passed(const struct port *cable, const struct key_set *table,
-		      const struct why_shared *row, unsigned end)
-{
-	uint8_t membership = membership_of(table, row->p_key);
 	const struct port_info *info = port_info(cable);
 
-	return !(info->partition_enforcement_inbound &&
-		 is_dropped(membership, row->membership[end])) &&
-	       !(info->partition_enforcement_outbound &&
-		 is_dropped(membership, row->membership[1 - end]));
+	return membership_of(table, p_key) ||
+	       !(info->partition_enforcement_inbound || info->partition_enforcement_outbound);
 }
 
 /* The partitions in which the ends communicate, at the switch ports that enforce partitions. */
@@ -588,7 +578,7 @@ static bool check_enforced(const struct why *why, const struct why_end *end, str
 	count = why_shared_partitions(why, rows, SHARED_MAX);
 	keys_take(&set, list->key, list->count);
 	for (unsigned i = 0; i < count && rows[i].communicates; i++)
-		if (is_passed(cable, &set, &rows[i], end == &why->end[1]))
+		if (is_passed(cable, &set, rows[i].p_key))
 			return false;
 	if (!count || !rows[0].communicates)
 		return false;

@@ -127,7 +127,7 @@ p_keys() {
 
 limited() {
 	ctl daemon partition member add 5 host-0003 host-0005 --limited --force >done.txt || return 1
-	obstacle limited 'host-0003 and host-0005 are both limited members of partition 0x0005, and limited members do not communicate' \
+	soon obstacle limited 'host-0003 and host-0005 are both limited members of partition 0x0005, and limited members do not communicate' \
 		'if they should communicate: weftctl partition member add 0x0005 0x0277656601000501 --full$' host-0003 host-0005 || return 1
 	has '^            0x0005 "storage": limited and limited member: they do not communicate$|^Partitions .*limited and limited' || return 1
 	ctl daemon partition member add 0x0005 host-0005 --full >done.txt && none host-0003 host-0005

@@ -240,7 +240,7 @@ static struct target *target_new(struct preview *preview)
 	struct target *target = mem_zalloc(sizeof(*target));
 
 	preview->targets =
-		mem_resize(preview->targets, preview->num_targets + 1, sizeof(struct target *));
+		mem_grow(preview->targets, preview->num_targets, sizeof(struct target *));
 	preview->targets[preview->num_targets++] = target;
 	target->number = (unsigned)preview->num_targets;
 	return target;
@@ -299,8 +299,7 @@ static struct target *target_with_guid(struct preview *preview, const struct nod
 		.port = info->node_type == NODE_SWITCH ? 0 : info->local_port_num,
 	};
 	map_put(&preview->by_guid, info->port_guid, target);
-	preview->shown =
-		mem_resize(preview->shown, preview->num_shown + 1, sizeof(*preview->shown));
+	preview->shown = mem_grow(preview->shown, preview->num_shown, sizeof(*preview->shown));
 	preview->shown[preview->num_shown++] = &target->shown;
 	return target;
 }
@@ -365,7 +364,7 @@ static struct preview_record *record_new(struct preview *preview, const struct p
 	memcpy(record->before, data, SMP_DATA_SIZE);
 	memcpy(record->after, data, SMP_DATA_SIZE);
 	preview->records =
-		mem_resize(preview->records, preview->num_records + 1, sizeof(*preview->records));
+		mem_grow(preview->records, preview->num_records, sizeof(*preview->records));
 	preview->records[preview->num_records++] = record;
 	map_put(&preview->by_key, record_key(pending), record);
 	return record;

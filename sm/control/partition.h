@@ -31,6 +31,8 @@ bool partition_name_argument(const struct sm *sm, struct control_request *reques
 bool partition_name_is_taken(const struct sm *sm, const char *name, pkey_t p_key, pkey_t *other);
 /* The options of a new partition. */
 struct partition_entry partition_entry_presets(pkey_t p_key);
+/* Whether two entries of one P_Key have the same name and options. */
+bool partition_entry_is_same(const struct partition_entry *a, const struct partition_entry *b);
 
 /* The members "members" and "guids" of a request: a text, or an array of texts, of port_names.h. A
  * port without a membership in its text has the membership that the flags of the request say. Each

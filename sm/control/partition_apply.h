@@ -65,9 +65,9 @@ struct application {
 	char *error; /* NULL: none */
 	struct partitions *text;
 	struct wish *wishes; /* by P_Key and GUID */
-	size_t num_wishes, wishes_room;
+	size_t num_wishes;
 	struct difference *differences;
-	size_t num_differences, differences_room;
+	size_t num_differences;
 	uint64_t counts[DIFFERENCE_KINDS];
 	uint64_t policy_state, state; /* state: of all that commands made */
 	uint64_t taken;		      /* memberships */
@@ -83,7 +83,7 @@ bool apply_refuse(struct application *a, const char *format, ...)
 void apply_parse(struct application *a);
 /* The partition as a record. The group of IPoIB has the parameters. */
 struct partition_entry apply_entry_of(const struct partition *partition);
-/* Fills differences, danger and state, or error. It begins again if partitions change meanwhile:
+/* Fills differences, danger and state, or error. It begins again after each change of partitions:
  * apply_read() is to be the reader of the registry. */
 extern const struct slice_plan apply_comparison_plan;
 /* A change of the registry, during the comparison or the changes. ctx: struct application. */

@@ -266,6 +266,14 @@ struct partition_entry partition_entry_presets(pkey_t p_key)
 	return entry;
 }
 
+bool partition_entry_is_same(const struct partition_entry *a, const struct partition_entry *b)
+{
+	return a->ipoib == b->ipoib && a->index0 == b->index0 && a->mtu == b->mtu &&
+	       a->rate == b->rate && a->sl == b->sl && a->scope == b->scope &&
+	       a->tclass == b->tclass && a->q_key == b->q_key && a->flow_label == b->flow_label &&
+	       !strcmp((const char *)a->name, (const char *)b->name);
+}
+
 bool partition_options_argument(struct control_request *request, const json_t *args,
 				struct partition_entry *entry)
 {

@@ -281,17 +281,13 @@ static bool is_not_in_file(const struct sm *sm, struct control_request *request,
 }
 
 /* A request that is repeated has the same parameters. It may have no name. */
-static bool is_same_entry(const struct partition_entry *known, const struct partition_entry *wanted)
+static bool is_repeated(const struct partition_entry *known, const struct partition_entry *wanted)
 {
 	struct partition_entry named = *wanted;
 
 	if (!named.name[0])
 		memcpy(named.name, known->name, sizeof(named.name));
-	return known->ipoib == named.ipoib && known->index0 == named.index0 &&
-	       known->mtu == named.mtu && known->rate == named.rate && known->sl == named.sl &&
-	       known->scope == named.scope && known->tclass == named.tclass &&
-	       known->q_key == named.q_key && known->flow_label == named.flow_label &&
-	       !strcmp((const char *)known->name, (const char *)named.name);
+	return partition_entry_is_same(known, &named);
 }
 
 static const char *plural(uint64_t number)
@@ -333,7 +329,7 @@ static bool differs_from_request(const struct partition_entry *known,
 				 const struct partition_entry *wanted,
 				 struct control_request *request)
 {
-	bool differs = known && !is_same_entry(known, wanted);
+	bool differs = known && !is_repeated(known, wanted);
 
 	if (differs)
 		control_fail(request,

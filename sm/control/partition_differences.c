@@ -40,10 +40,7 @@ static bool add_wish(struct application *a, pkey_t p_key, guid_t guid, uint8_t m
 		return apply_refuse(a,
 				    "partition apply takes at most %d members; nothing was changed",
 				    MEMBERS_MAX);
-	if (a->num_wishes == a->wishes_room) {
-		a->wishes_room = a->wishes_room ? 2 * a->wishes_room : 64;
-		a->wishes = mem_resize(a->wishes, a->wishes_room, sizeof(*a->wishes));
-	}
+	a->wishes = mem_grow(a->wishes, a->num_wishes, sizeof(*a->wishes));
 	a->wishes[a->num_wishes] = (struct wish){p_key, membership, guid, (uint32_t)a->num_wishes};
 	a->num_wishes++;
 	return true;
@@ -152,11 +149,7 @@ struct partition_entry apply_entry_of(const struct partition *partition)
 
 static void apply_add_difference(struct application *a, struct difference difference)
 {
-	if (a->num_differences == a->differences_room) {
-		a->differences_room = a->differences_room ? 2 * a->differences_room : 64;
-		a->differences =
-			mem_resize(a->differences, a->differences_room, sizeof(*a->differences));
-	}
+	a->differences = mem_grow(a->differences, a->num_differences, sizeof(*a->differences));
 	a->differences[a->num_differences++] = difference;
 	a->counts[difference.kind]++;
 }
@@ -164,17 +157,6 @@ static void apply_add_difference(struct application *a, struct difference differ
 static bool is_owned(const struct application *a, pkey_t p_key, guid_t guid)
 {
 	return !strcmp(partition_owner(a->sm->registry, p_key, guid), a->owner);
-}
-
-/* By fields, because the structs may have gaps. */
-static bool is_equal_entry(const struct partition_entry *a, const struct partition_entry *b)
-{
-	const struct format *format = registry_tables[REGISTRY_PARTITION].format;
-	uint8_t wire_a[WIRE_MAX] = {0}, wire_b[WIRE_MAX] = {0};
-
-	format_encode(format, a, wire_a);
-	format_encode(format, b, wire_b);
-	return !memcmp(wire_a, wire_b, format->wire_size);
 }
 
 /* False: there is an error. */
@@ -200,7 +182,7 @@ static bool compare_partition(struct application *a, uint32_t number)
 			"%s:%u: partition 0x%04x has the name \"%.64s\" already; nothing was "
 			"changed",
 			a->text->name, partition->line, other, partition->name);
-	if (known && is_equal_entry(known, &entry))
+	if (known && partition_entry_is_same(known, &entry))
 		return true;
 	difference.kind = !known		  ? PARTITION_MADE
 			  : is_owned(a, p_key, 0) ? PARTITION_CHANGED
@@ -276,7 +258,9 @@ static unsigned begin_comparison(void *arg, size_t *at)
 	apply_walk_end(a);
 	free(a->error);
 	free(a->danger);
+	free(a->differences);
 	a->error = a->danger = NULL;
+	a->differences = NULL;
 	a->num_differences = 0;
 	memset(a->counts, 0, sizeof(a->counts));
 	a->taken = 0;

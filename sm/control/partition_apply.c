@@ -2,10 +2,10 @@
 /*
  * partition apply: makes the partitions and members of one owner match a text in the format of
  * partition files, and changes nothing of other owners. The text arrives in pieces. A worker parses
- * it. The differences are computed in slices, and again if partitions change meanwhile. Few changes
- * are made in one turn of the loop, many in slices; the store and the standbys apply them whole or
- * not at all. One application at a time compares and changes. The answer follows when its changes
- * are durable. Loop thread only, but for the job.
+ * it. The differences are computed in slices, and again after each change of partitions. Few
+ * changes are made in one turn of the loop, many in slices; the store and the standbys apply them
+ * whole or not at all. One application at a time compares and changes. The answer follows when its
+ * changes are durable. Loop thread only, but for the job.
  */
 #include "sm/control/partition_apply.h"
 
@@ -355,11 +355,12 @@ void partition_apply_init(struct sm *sm)
 static void application_stop(struct application *a)
 {
 	bool was_changing = a->phase == CHANGES && a->slices.stage;
+	size_t at = 0;
 
 	if (was_changing) {
 		while (make_changes(a, &a->slices.at))
 			;
-		registry_together(a->sm->registry, false);
+		end_changes(a, &at);
 	}
 	slices_cancel(&a->slices);
 	if (a->request)

@@ -49,6 +49,5 @@ void print_health_accepted(const json_t *data, FILE *out)
 {
 	text_put(out, data,
 		 "{forgotten:d} lost link{forgotten:#|s} forgotten; {links:d} link{links:#|s} are "
-		 "the "
-		 "state to compare with\n");
+		 "the state to compare with\n");
 }

@@ -127,8 +127,7 @@ int takeover_preview(const char *socket, const json_t *request, json_t **result,
 		return 0;
 	*refusal = mem_strdup(status == NO_WEFTD
 				      ? "cannot run weftd: it is neither beside weftctl nor in "
-					"$PATH (install it, "
-					"or set PATH)"
+					"$PATH (install it, or set PATH)"
 				      : "weftd --preview failed; its error is in the line before");
 	return -EREMOTEIO;
 }

@@ -52,8 +52,8 @@ static void credit_free_routes(struct work_job *job)
 	credit->routes = NULL;
 }
 
-/* Routes that were replaced meanwhile have no other reference left: a worker frees their rows,
- * because that takes too long for a turn of the loop. */
+/* Routes that were replaced during the check have no other reference left: a worker frees their
+ * rows, because that takes too long for a turn of the loop. */
 static void credit_checked(struct work_job *job)
 {
 	struct credit_job *credit = container_of(job, struct credit_job, job);

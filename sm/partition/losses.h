@@ -31,7 +31,7 @@ char *policy_needs_confirmation(struct policy *policy, struct partitions *partit
 
 /* The same in slices: 40,000 ports with many partitions take some 0.3 s. judged gets the reason,
  * for free(), or NULL, in a later turn, once; then the returned object has ended. partitions is
- * borrowed until then. If the partitions in force change meanwhile, the comparison begins again. */
+ * borrowed until then. After a change of the partitions in force, the comparison begins again. */
 struct policy_comparison;
 typedef void policy_judged_fn(void *ctx, char *danger);
 struct policy_comparison *policy_judge_file(struct policy *policy, struct partitions *partitions,

@@ -323,7 +323,7 @@ static void add_by_hand(struct world *world)
 }
 
 /* A member that another administrator adds during the comparison stays. */
-static void test_change_meanwhile(void)
+static void test_change_during_comparison(void)
 {
 	struct world *world = control_start("single:hosts=3");
 
@@ -401,7 +401,7 @@ int main(void)
 		{"the expected state", test_state},
 		{"limits", test_limit},
 		{"slices", test_slices},
-		{"a change during the comparison", test_change_meanwhile},
+		{"a change during the comparison", test_change_during_comparison},
 		{"two at once", test_two},
 		{"the end of the daemon", test_stop},
 		CU_TEST_INFO_NULL,

@@ -199,36 +199,22 @@ const struct connection_kind connection_umad = {
 
 /* MADs in files */
 
-static int umad_read_file(int file, uint8_t *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t got = pread(file, to + done, size - done, done);
-
-		if (got <= 0)
-			return -EINVAL;
-		done += got;
-	}
-	return 0;
-}
-
-/* Accepts only a memory file: another file could block the server. */
+/* Accepts only a memory file that is sealed: reads of another file could block the server, and a
+ * mapping of a file that shrinks could end it. */
 static int write_long(struct connection *connection, int file)
 {
+	const int needed = F_SEAL_SHRINK | F_SEAL_WRITE;
+	int seals = file < 0 ? -1 : fcntl(file, F_GET_SEALS);
 	struct stat status;
-	uint8_t *umad;
-	int r;
+	void *umad;
 
-	if (file < 0 || fcntl(file, F_GET_SEALS) < 0 || fstat(file, &status) ||
+	if (seals < 0 || (seals & needed) != needed || fstat(file, &status) ||
 	    status.st_size < KERNEL_HEADER_SIZE || status.st_size > LONGEST_FILE)
 		return -EINVAL;
-	umad = mem_alloc(status.st_size);
-	r = umad_read_file(file, umad, status.st_size);
-	if (!r)
-		r = kernel_file_write(connection->file, umad, status.st_size);
-	free(umad);
-	return r;
+	umad = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (umad == MAP_FAILED)
+		return -ENOMEM;
+	return kernel_file_write_mapped(connection->file, umad, status.st_size);
 }
 
 /* The first MAD that was announced, as a sealed file. */

@@ -100,6 +100,9 @@ struct kernel_file *kernel_port_conflict(const struct kernel_port *port);
 
 /* A write(): header and MAD. Returns 0, -EINVAL as Linux refuses it, or -ENOMEM. Never blocks. */
 int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size);
+/* The same for a mapping of size bytes (mmap(2)) that cannot change any more. A message is sent
+ * from it without a copy. Takes the mapping, also when it refuses the write. */
+int kernel_file_write_mapped(struct kernel_file *file, void *umad, size_t size);
 
 /* Takes the issm device of a port, which has one holder, and sets IsSM. -EBUSY: it is taken. */
 int kernel_port_take_issm(struct kernel_port *port);

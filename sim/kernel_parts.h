@@ -111,6 +111,12 @@ struct kernel_arrival {
 	bool is_response;
 };
 
+/* Bytes from malloc(), or a mapping. */
+struct kernel_block {
+	uint8_t *bytes;
+	size_t mapped; /* the size of the mapping; 0: from malloc() */
+};
+
 /* A MAD or message that was written and has not ended. */
 struct kernel_send {
 	struct kernel_key key;
@@ -124,8 +130,9 @@ struct kernel_send {
 	bool is_response;
 	bool is_limited;
 	/* RMPP: a message has at least one segment; 0: no RMPP. */
-	uint8_t *message;
+	const uint8_t *message; /* size bytes in storage, behind the headers */
 	size_t size;
+	struct kernel_block storage;
 	uint32_t segments, sent, acked;
 	uint32_t window;       /* the last segment that may be sent */
 	uint8_t mad[MAD_SIZE]; /* of a message: its headers */
@@ -190,7 +197,8 @@ enum rmpp_status {
 };
 enum { RMPP_OUR_VERSION = 1 };
 
-/* Begins a message: a send that is on its lists and has its headers in mad. Copies the rest. */
+/* Begins a message of size bytes: a send that is on its lists and has its headers in mad. Copies
+ * the rest, unless send->storage has the message. */
 void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t size);
 /* From the first segment that was not acknowledged. */
 void kernel_rmpp_resend(struct kernel_send *send);

@@ -72,8 +72,12 @@ void kernel_rmpp_begin(struct kernel_send *send, const uint8_t *message, size_t 
 
 	send->size = size - header_size;
 	send->agent->file->message_bytes += send->size;
-	send->message = mem_alloc(send->size + 1); /* possibly 0 bytes */
-	memcpy(send->message, message + header_size, send->size);
+	if (!send->storage.bytes) {
+		send->storage.bytes = mem_alloc(size);
+		memcpy(send->storage.bytes, message, size);
+		message = send->storage.bytes;
+	}
+	send->message = message + header_size;
 	send->segments = send->size ? (send->size + each - 1) / each : 1;
 	send->window = kernel_rmpp_answer_window(send);
 	memset(send->mad + RMPP_VERSION, 0, RMPP_HEADER_END - RMPP_VERSION);

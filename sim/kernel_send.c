@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "lib/be.h"
 #include "lib/mem.h"
@@ -189,6 +190,14 @@ static void send_timed_out(void *arg)
 
 /* Sends */
 
+static void block_free(struct kernel_block *block)
+{
+	if (block->mapped)
+		munmap(block->bytes, block->mapped);
+	else
+		free(block->bytes);
+}
+
 static struct kernel_send *send_new(struct kernel_agent *agent)
 {
 	struct kernel *kernel = agent->port->kernel;
@@ -221,7 +230,7 @@ static void send_free(struct kernel_send *send)
 	list_del(&send->link);
 	list_del(&send->waiting);
 	kernel_key_remove(&port->sends, &send->key);
-	free(send->message);
+	block_free(&send->storage);
 	send->key.next = kernel->spare;
 	kernel->spare = &send->key;
 }
@@ -361,7 +370,8 @@ static bool send_is_refused(const struct kernel_port *port, const struct written
 	return is_bad_route(port, written->mad);
 }
 
-static void send_begin(const struct written *written)
+/* A message takes the storage. */
+static void send_begin(const struct written *written, struct kernel_block *storage)
 {
 	struct kernel_agent *agent = written->agent;
 	struct kernel_send *send = send_new(agent);
@@ -373,6 +383,10 @@ static void send_begin(const struct written *written)
 	send->key.key = send_key(send->tid, send->is_response, &send->header);
 	send->retries_left = send->header.retries;
 	kernel_key_add(&agent->port->sends, &send->key);
+	if (written->message) {
+		send->storage = *storage;
+		*storage = (struct kernel_block){0};
+	}
 	if (agent->file->sends > KERNEL_SENDS_MAX) {
 		send_give_up(send);
 		return;
@@ -390,7 +404,8 @@ static void send_begin(const struct written *written)
 	}
 }
 
-int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size)
+static int file_write(struct kernel_file *file, const uint8_t *umad, size_t size,
+		      struct kernel_block *storage)
 {
 	struct written written;
 	int status = send_parse(file, umad, size, &written);
@@ -400,11 +415,25 @@ int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size
 	if (status) {
 		file->port->stats.refused++;
 	} else if (written.message || written.header.timeout_ms) {
-		send_begin(&written);
+		send_begin(&written, storage);
 	} else if (reaches(written.agent, &written.header, written.mad[MAD_CLASS])) {
 		struct mad_addr to = address_of(&written.header);
 
 		kernel_transmit(file->port, &to, written.mad);
 	}
+	return status;
+}
+
+int kernel_file_write(struct kernel_file *file, const uint8_t *umad, size_t size)
+{
+	return file_write(file, umad, size, &(struct kernel_block){0});
+}
+
+int kernel_file_write_mapped(struct kernel_file *file, void *umad, size_t size)
+{
+	struct kernel_block storage = {umad, size};
+	int status = file_write(file, umad, size, &storage);
+
+	block_free(&storage);
 	return status;
 }

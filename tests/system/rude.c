@@ -265,8 +265,8 @@ static void expect_answer(struct umad_device *device)
 		fail("a device that was not closed does not answer");
 }
 
-/* A file that is not in memory: a read of it might block the server. */
-static void send_long(uint32_t id, int file)
+/* Sends a file as a MAD, and closes it. Returns the error of the server. */
+static uint32_t send_long(uint32_t id, int file)
 {
 	struct wire_call what = {.function = WIRE_SEND, .id = id};
 	struct wire_return answer = {0};
@@ -286,10 +286,38 @@ static void send_long(uint32_t id, int file)
 		message.msg_controllen = sizeof(control);
 	}
 	sendmsg(fd, &message, MSG_NOSIGNAL);
-	if (recv(fd, &answer, sizeof(answer), 0) != sizeof(answer) || !answer.error)
-		fail("a file that is not in memory was accepted as a MAD");
+	if (recv(fd, &answer, sizeof(answer), 0) != sizeof(answer))
+		fail("no answer to a MAD in a file");
 	close(fd);
 	close(file);
+	return answer.error;
+}
+
+/* A read of a file that is not in memory might block the server. */
+static void must_refuse(uint32_t id, int file)
+{
+	if (!send_long(id, file))
+		fail("a file that is not in memory was accepted as a MAD");
+}
+
+/* The server maps a long MAD. If its file could change or shrink, so could the MAD. */
+static void send_with_seals(struct umad_device *device)
+{
+	static const int seals[] = {0, F_SEAL_WRITE, F_SEAL_SHRINK, F_SEAL_WRITE | F_SEAL_SHRINK};
+	const int all = F_SEAL_WRITE | F_SEAL_SHRINK;
+	struct umad umad;
+
+	make_smp(&umad, device, 78);
+	for (size_t i = 0; i < sizeof(seals) / sizeof(*seals); i++) {
+		int file = memfd_create("mad", MFD_ALLOW_SEALING);
+
+		if (write(file, &umad, sizeof(umad)) != sizeof(umad) ||
+		    fcntl(file, F_ADD_SEALS, seals[i]))
+			fail("memfd_create");
+		if (!send_long(device->id, file) != (seals[i] == all))
+			fail(seals[i] == all ? "a sealed file was refused as a MAD"
+					     : "a file that can change was accepted as a MAD");
+	}
 }
 
 /* The server refuses invalid records, and the device stays open. */
@@ -308,13 +336,14 @@ static void write_wrong(void)
 		fail("a call of an unknown function succeeded");
 	if (pipe(ends))
 		fail("pipe");
-	send_long(device.id, ends[0]);
-	send_long(device.id, open("/dev/zero", O_RDONLY));
-	send_long(device.id, memfd_create("empty", MFD_ALLOW_SEALING));
-	send_long(device.id, -1);
+	must_refuse(device.id, ends[0]);
+	must_refuse(device.id, open("/dev/zero", O_RDONLY));
+	must_refuse(device.id, memfd_create("empty", MFD_ALLOW_SEALING));
+	must_refuse(device.id, -1);
 	if (!ftruncate(device.file, 0))
 		fail("the memory that the server reads can be truncated");
 	expect_answer(&device);
+	send_with_seals(&device);
 	close_device(&device);
 }
 

@@ -54,7 +54,10 @@ FIXTURES := $(BUILD)/tests/unit/fixtures.a
 unit_sources := $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c)
 TESTS := $(patsubst %.c,$(BUILD)/%,$(unit_sources) $(wildcard tests/bench/bench_*.c tests/walk/walk.c tests/bench/umad_rate.c tests/bench/mc_join.c) \
 	$(addprefix tests/bench/,sa_flood.c sa_load.c sa_probe.c sa_wait.c))
-declared = $(shell sed -n 's,^// $(1): *,,p' $(2))
+# Each item as FILE|WITH:ITEM, by one command for all tests.
+declarations := $(shell grep -rE --include='*.c' '^// (WITH|LIBS):' tests 2>/dev/null | \
+	awk -F '[: ]+' '{ for (i = 4; i <= NF; i++) print $$1 "|" $$3 ":" $$i }')
+declared = $(patsubst $(2)|$(1):%,%,$(filter $(2)|$(1):%,$(declarations)))
 with_items = $(foreach i,$(call declared,WITH,$(1)),$(if $(filter simulation,$i),$(sim_sources),$(or $(wildcard $(i:.o=.c)),$(i:.o=.c))))
 with = $(patsubst %.c,$(BUILD)/obj/%.o,$(call with_items,$(1)))
 

@@ -1192,6 +1192,23 @@ static void test_gives_away(void)
 	sm_world_free(world);
 }
 
+static bool has_polled(const struct world *world)
+{
+	const struct peer *list;
+
+	return peers_list(world->sm->peers, &list) && list->heard_us;
+}
+
+static void count_contests(void *ctx, int level, const struct log_subject *subject,
+			   const char *text)
+{
+	unsigned *contests = ctx;
+
+	(void)level;
+	(void)subject;
+	*contests += strstr(text, "another manager is no longer MASTER") != NULL;
+}
+
 /* A manager that receives the role from a higher-ranking manager has the same rank while it is
  * MASTER. This holds only if the previous master stays: it may be stopping. */
 static void test_inherits(void)
@@ -1215,6 +1232,7 @@ static void test_inherits(void)
 		struct world *world = three_hosts(false);
 		struct fake_node *other = add_manager(world, "host-2", rows[i].priority, SM_MASTER);
 		struct sm_info sender, answer, own;
+		unsigned contests = 0;
 
 		if (rows[i].above < 0) {
 			other->info.port_guid = world->fake->transport.port.port_guid - 16;
@@ -1223,6 +1241,7 @@ static void test_inherits(void)
 		other->port[1].info.lid = 9;
 		CU_ASSERT_TRUE(sm_world_up(world));
 		CU_ASSERT_EQUAL(role(world), SM_STANDBY);
+		CU_ASSERT_TRUE(sm_world_run(world, has_polled));
 		sender = other->sm;
 		sender.sm_key = SM_KEY_DEFAULT;
 		sender.act_count = 100;
@@ -1233,7 +1252,10 @@ static void test_inherits(void)
 		CU_ASSERT_EQUAL(
 			managers_ask(world, METHOD_SET, SM_CONTROL_HANDOVER, &sender, &answer),
 			STATUS_OK);
+		log_watch(count_contests, &contests);
 		CU_ASSERT_TRUE(sm_world_run(world, is_master));
+		log_watch(NULL, NULL);
+		CU_ASSERT_EQUAL(contests, 0); /* it was not MASTER beside this one */
 		peers_own_info(world->sm->peers, &own);
 		CU_ASSERT_EQUAL(own.priority, rows[i].shown);
 		sm_world_free(world);

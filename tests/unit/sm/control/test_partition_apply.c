@@ -103,16 +103,23 @@ static bool has_settled(const struct world *world)
 	return sm_world_is_quiet(world) && !policy_is_judging(&world->sm->policy);
 }
 
+static void set_file(struct world *world, const char *text)
+{
+	struct partitions *file = NULL;
+	char *error;
+
+	CU_ASSERT_EQUAL_FATAL(partitions_parse("p", text, strlen(text), false, &file, &error), 0);
+	policy_set_file(&world->sm->policy, PARTITIONS_FILE, file);
+}
+
 /* The memberships and parameters of the partition file stay. */
 static void test_file(void)
 {
 	static const char text[] = "Default=0x7fff: ALL=full; a=5: 0x71=full, 0x72=limited;";
 	struct world *world = control_start("single:hosts=3");
-	struct partitions *file = NULL;
-	char members[256], *error;
+	char members[256];
 
-	CU_ASSERT_EQUAL_FATAL(partitions_parse("p", text, strlen(text), false, &file, &error), 0);
-	policy_set_file(&world->sm->policy, PARTITIONS_FILE, file);
+	set_file(world, text);
 	sm_world_run(world, has_settled);
 	apply(world, "a=5, ipoib: 0x71=limited, 0x72=limited, 0x73=full;", SITE);
 	CU_ASSERT(control_has(0, "\"num_changed\":1") && control_has(0, "\"kept\":1"));
@@ -335,6 +342,22 @@ static void test_change_during_comparison(void)
 	control_end(world);
 }
 
+static void read_file(struct world *world)
+{
+	set_file(world, "Default=0x7fff: ALL=full; a=5: 0x100000=limited;");
+}
+
+/* A reload of the partition file changes no record, but the memberships. */
+static void test_file_during_comparison(void)
+{
+	struct world *world = control_start("single:hosts=3");
+
+	watch_apply(world, 2000, COMPARES, read_file);
+	sm_world_run(world, control_all_answered);
+	CU_ASSERT(control_has(0, "\"kept\":1"));
+	control_end(world);
+}
+
 static bool has_begun(const struct world *world)
 {
 	(void)world;
@@ -402,6 +425,7 @@ int main(void)
 		{"limits", test_limit},
 		{"slices", test_slices},
 		{"a change during the comparison", test_change_during_comparison},
+		{"a partition file during the comparison", test_file_during_comparison},
 		{"two at once", test_two},
 		{"the end of the daemon", test_stop},
 		CU_TEST_INFO_NULL,

@@ -5,14 +5,11 @@
  */
 #include "ctl/commands.h"
 
-#include <arpa/inet.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/arguments.h"
 #include "ctl/handlers.h"
-#include "formats/partitions.h"
-#include "lib/log.h"
 #include "lib/when.h"
 
 static const char *const sweep_kinds[] = {"light", "heavy", NULL};
@@ -23,89 +20,6 @@ static const char *const secret_records[] = {"keys", NULL};
 static const char *const shells[] = {"bash", "zsh", NULL};
 static const char *const dump_formats[] = {"opensm", NULL};
 
-/* The highest number of an event that has 18 digits. */
-#define EVENT_MOST 999999999999999999
-
-static bool is_level(const char *value)
-{
-	const char *const *level = log_level_words;
-
-	while (*level && strcmp(*level, value) != 0)
-		level++;
-	return *level || !strcmp(value, "default");
-}
-
-static bool is_mgid(const char *value)
-{
-	struct in6_addr gid;
-
-	return inet_pton(AF_INET6, value, &gid) == 1 && gid.s6_addr[0] == 0xff;
-}
-
-static bool is_p_key(const char *value)
-{
-	pkey_t p_key;
-
-	return partition_key_parse(value, &p_key);
-}
-
-/* Accepts hexadecimal digits without 0x, and a P_Key with the membership bit. */
-static bool meant_p_key(const char *value, char *text, size_t size)
-{
-	char *end;
-	unsigned long number = strtoul(value, &end, 16);
-	unsigned p_key = number & PKEY_DEFAULT_LIMITED;
-
-	snprintf(text, size, "0x%04x", p_key);
-	return isxdigit((unsigned char)*value) && !*end && number <= UINT16_MAX && p_key;
-}
-
-#define P_KEY_ARGUMENT                                                                   \
-	{                                                                                \
-		.member = "p_key", .label = "PKEY", .good = is_p_key,                    \
-		.what = "a P_Key, 0x0001 to 0x7fff (the membership bit does not count)", \
-		.meant = meant_p_key                                                     \
-	}
-
-/* The daemon knows the names. */
-#define PARTITION_ARGUMENT                                                        \
-	{                                                                         \
-		.member = "p_key", .label = "PARTITION", .completes = "partition" \
-	}
-
-#define PORT_ARGUMENT                                                                            \
-	{                                                                                        \
-		.member = "port", .label = "PORT", .least = 1, .most = 254, .completes = "port", \
-		.what = "a port: a number from 1 to 254"                                         \
-	}
-
-#define ANY_PORT_ARGUMENT(...)                                                       \
-	{                                                                            \
-		.member = "port", .label = "PORT", .most = 254, .completes = "port", \
-		.what = "a port: a number from 0 to 254", __VA_ARGS__                \
-	}
-
-/* An option without a value, and one with a value. */
-#define FLAG(name)                                                             \
-	{                                                                      \
-		.member = name, .optional = true, .option = true, .flag = true \
-	}
-
-#define OPTION(name, ...)                                                              \
-	{                                                                              \
-		.member = name, .optional = true, .option = true, .label = __VA_ARGS__ \
-	}
-
-/* A request by which the completion gets words from weftd; it gives up after a second. */
-#define COMPLETE(kind, ...)                                                                     \
-	{                                                                                       \
-		.words = "complete " kind, .hidden = true, .limit_s = 1, .list = "words",       \
-		.each = print_word, .summary = "Words for the completion of the command line.", \
-		.arguments = {                                                                  \
-			__VA_ARGS__{.member = "prefix", .label = "PREFIX", .optional = true}    \
-		}                                                                               \
-	}
-
 const struct ctl_command ctl_commands[] = {
 	{.words = "status",
 	 .section = "Status and sweeps",
@@ -115,7 +29,8 @@ const struct ctl_command ctl_commands[] = {
 		    "the priority, the state of the subnet, the last sweep with its figures, and "
 		    "counts of nodes and links. The routing engine is shown with the reasons why "
 		    "other engines were not used. Then follow settings made at run time, unrouted "
-		    "switches, disabled ports, other managers, partitions and the store."},
+		    "switches, disabled and drained ports, other managers, partitions and the "
+		    "store."},
 	{.words = "health",
 	 .print = print_health,
 	 .exit_status = health_exit_status,
@@ -218,6 +133,32 @@ const struct ctl_command ctl_commands[] = {
 		 "Enable a port that `port disable`, `babble_policy` or another program disabled.",
 	 .details = "If the switch is not present, give its GUID. If the port is enabled already, "
 		    "nothing is written."},
+	{.words = "drain",
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
+		       ANY_PORT_ARGUMENT(.optional = true, .last = true),
+		       FLAG("force")},
+	 .print = print_drained,
+	 .summary = "Move routes away from a node or a port, then disable the ports that lead to "
+		    "it, until `undrain`.",
+	 .details = "No packet is lost: the ports are disabled after all switches have "
+		    "acknowledged tables that avoid them. Of a switch, weftd disables the ports "
+		    "of its neighbours; of a host, the port of its switch. The command waits for "
+		    "this, at most 15 s; weftd goes on after this time.\nIf ports of other "
+		    "adapters would lose their only path, the command refuses, with their number, "
+		    "unless `--force` is given. A host that is named itself does not count. weftd "
+		    "never drains its own host, nor the switch of this host.\nThe state "
+		    "survives restarts and a failover. `health`, `status`, `port list` and `node "
+		    "show` show it. A drained link is not a lost link."},
+	{.words = "undrain",
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
+		       ANY_PORT_ARGUMENT(.optional = true, .last = true),
+		       FLAG("all"),
+		       FLAG("policy")},
+	 .print = print_undrained,
+	 .summary = "End `drain`: enable the ports again, and let routes return.",
+	 .details = "NODE is a name or a GUID, as `status` shows it. `--policy` undrains all ports "
+		    "that weftd isolated by policy, `--all` everything that is drained. The "
+		    "command waits until the links are up, at most 15 s."},
 	{.words = "link list",
 	 .list = "links",
 	 .columns = link_columns,
@@ -236,7 +177,7 @@ const struct ctl_command ctl_commands[] = {
 	{.words = "multicast show",
 	 .arguments = {{.member = "mgid",
 			.label = "MGID",
-			.good = is_mgid,
+			.good = argument_is_mgid,
 			.what = "an MGID, such as ff12:401b:ffff::ffff:ffff"}},
 	 .document = true,
 	 .object = "group",
@@ -671,7 +612,7 @@ const struct ctl_command ctl_commands[] = {
 		       {.member = "level",
 			.label = "LEVEL",
 			.optional = true,
-			.good = is_level,
+			.good = argument_is_level,
 			.what = "a level: emerg, alert, crit, err, warning, notice, info, debug, "
 				"or default"}},
 	 .rows = "components",

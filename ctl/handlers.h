@@ -127,6 +127,9 @@ extern const struct column port_columns[];
 void print_node(const json_t *data, FILE *out);
 /* Prints one port. */
 void print_port(const json_t *data, FILE *out);
+/* Prints the result of drain, and of undrain. */
+void print_drained(const json_t *data, FILE *out);
+void print_undrained(const json_t *data, FILE *out);
 /* Prints the result of port enable and port disable. */
 void print_port_change(const json_t *data, FILE *out);
 

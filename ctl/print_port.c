@@ -9,11 +9,13 @@
 /* The state, and the reason why a port is down. */
 static char *state_text(const json_t *port)
 {
-	bool disabled = flag_member(port, "disabled");
-	bool by_others = !disabled && !strcmp(text_member(port, "physical"), "Disabled");
+	bool disabled = flag_member(port, "disabled"), drained = flag_member(port, "drained");
+	bool by_others =
+		!disabled && !drained && !strcmp(text_member(port, "physical"), "Disabled");
 
 	return mem_printf("%s%s", text_member(port, "state"),
 			  disabled    ? " (disabled)"
+			  : drained   ? " (drained)"
 			  : by_others ? " (disabled by others)"
 				      : "");
 }
@@ -86,7 +88,8 @@ void print_port(const json_t *data, FILE *out)
 	};
 
 	text_put(out, data,
-		 "{:n} port {port:d}: {state}, {physical}{disabled:?, disabled by command}\n");
+		 "{:n} port {port:d}: {state}, {physical}{disabled:?, disabled by "
+		 "command}{drained:?, drained}\n");
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		if (!json_object_get(data, lines[i].member))
 			continue;
@@ -134,4 +137,52 @@ void print_port_change(const json_t *data, FILE *out)
 			"written\n");
 	else
 		print_changed_port(data, out);
+}
+
+static void put_target(const json_t *data, FILE *out)
+{
+	text_put(out, data, json_object_get(data, "port") ? "{node} port {port:d}" : "{node}");
+}
+
+void print_drained(const json_t *data, FILE *out)
+{
+	long long ports = number_member(data, "ports"), isolated = number_member(data, "isolated");
+
+	put_target(data, out);
+	if (flag_member(data, "unchanged")) {
+		fputs(" is drained already: nothing was changed\n", out);
+		return;
+	}
+	if (isolated == ports)
+		text_put(out, data,
+			 ": drained; no route uses it, and {ports:d} port{ports:#|s} "
+			 "{ports:#is|are} disabled\n");
+	else
+		text_put(out, data,
+			 ": {isolated:d} of {ports:d} port{ports:#|s} disabled so far; weftd goes "
+			 "on: see weftctl status\n");
+	if (number_member(data, "ports_lost"))
+		text_put(out, data,
+			 "{ports_lost:d} port{ports_lost:#|s} of other adapters "
+			 "{ports_lost:#is|are} "
+			 "cut off, {pairs_lost:d} pair{pairs_lost:#|s} of ports lost "
+			 "{pairs_lost:#its|their} path\n");
+	else
+		fputs("no port of another adapter is cut off\n", out);
+}
+
+void print_undrained(const json_t *data, FILE *out)
+{
+	if (flag_member(data, "unchanged") && json_object_get(data, "node")) {
+		put_target(data, out);
+		fputs(" is not drained: nothing was changed\n", out);
+	} else if (flag_member(data, "unchanged")) {
+		fputs("nothing is drained: nothing was changed\n", out);
+	} else {
+		text_put_list(out, json_object_get(data, "undrained"), "{}", ", ");
+		text_put(out, data,
+			 ": no longer drained; {up:d} of {ports:d} link{ports:#|s} up\n");
+		if (number_member(data, "up") != number_member(data, "ports"))
+			fputs("the other links are used when they come up\n", out);
+	}
 }

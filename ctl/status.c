@@ -245,6 +245,21 @@ static void print_partitions_line(const json_t *partitions, FILE *out)
 		     "docs/partitions.md");
 }
 
+static void print_drained_targets(const json_t *targets, FILE *out)
+{
+	for (size_t i = 0; i < json_array_size(targets); i++) {
+		const json_t *target = json_array_get(targets, i);
+
+		line(out, i ? "" : "Drained", target,
+		     json_object_get(target, "reason")
+			     ? "\"{description}\" port {port:d}, by policy: {reason}: {state}"
+		     : json_object_get(target, "port")
+			     ? "\"{description}\" port {port:d}, by {by}: {state}"
+			     : "\"{description}\", by {by}: {state}, {isolated:d} of {ports:d} "
+			       "port{ports:#|s} disabled");
+	}
+}
+
 /* Prints the worst line of weftctl health. */
 static void print_worst(const json_t *check, FILE *out)
 {
@@ -269,6 +284,7 @@ void print_status(const json_t *data, FILE *out)
 	      "{guid} \"{description}\": {why}");
 	lines(out, "Disabled", json_object_get(data, "disabled_ports"),
 	      "{guid} \"{description}\" port {port:d}, by command");
+	print_drained_targets(json_object_get(data, "drained"), out);
 	status_print_peers(json_object_get(data, "peers"), out);
 	print_partitions_line(json_object_get(data, "partitions"), out);
 	print_store(json_object_get(data, "store"), out);

@@ -139,6 +139,7 @@ struct port_program {
 	bool armed;		/* we sent Set(ARMED) since its cable was verified */
 	bool restarted;		/* it was Set Down to change MTU or VLs; at most once */
 	bool keeps_link;	/* its answer to Set(Disabled) did not show Disabled */
+	bool drained;		/* no route uses it: sm/discovery/drained.h */
 	uint8_t link_asked;  /* PHYS_DISABLED or PHYS_POLLING to Set once; 0: none: port_ask_link()
 			      */
 	uint8_t asked_state; /* requested PortState that no answer has confirmed; 0: none */
@@ -262,6 +263,7 @@ struct switch_state {
 	struct mft *mft;		/* NULL: not needed yet */
 	struct switch_trouble *trouble; /* NULL: none; never NULL if NO_TRANSIT_REFUSES */
 	uint8_t no_transit;		/* enum no_transit */
+	bool drained;			/* no route uses it: sm/discovery/drained.h */
 	bool lost;			/* its tables count as unread: switch_lose_tables() */
 	bool mft_lost;		  /* the same, until a run has begun with its multicast table */
 	bool tops_unread;	  /* another manager may have raised the tops since the read */
@@ -321,8 +323,10 @@ struct tree_place {
 struct tree {
 	struct tree_place *queue; /* NULL: no search is under way */
 	size_t tail;
-	size_t others;	  /* index of the first entry behind a silent switch; 0: none yet */
+	size_t others; /* index of the first entry behind a silent switch or drained cable; 0: none
+			*/
 	uint64_t members; /* fabric->members at its begin */
+	bool has_drained; /* a drained cable was left for the second part */
 };
 
 struct fabric {
@@ -403,9 +407,10 @@ lid_t fabric_lid_top(struct fabric *fabric);
 /* Whether the last heavy pass of discovery saw each cable on the tree's route to a node. A cable
  * behind a switch that was silent in that pass may have been moved. */
 bool fabric_way_is_seen(const struct fabric *fabric, const struct node *node);
-/* Computes the uplinks breadth-first from sm_port. A route passes a silent switch only if there is
- * no other route. An unreached switch gets no uplink. A stage of slices: the last slice changes all
- * uplinks at once. If cables change before it, the caller must restart the stage. */
+/* Computes the uplinks breadth-first from sm_port. A route passes a silent switch or a drained
+ * cable only if there is no other route. An unreached switch gets no uplink. A stage of slices: the
+ * last slice changes all uplinks at once. If cables change before it, the caller must restart the
+ * stage. */
 unsigned fabric_tree_step(struct fabric *fabric, size_t *at);
 /* Frees the roster and the state of an unfinished search. */
 void fabric_walks_done(struct fabric *fabric);
@@ -475,6 +480,13 @@ static inline bool port_held(const struct port *port)
 
 	return (port->trouble && port->trouble->held_until_us) ||
 	       (peer && peer->trouble && peer->trouble->held_until_us);
+}
+
+/* Whether one end of the port's cable is drained. Such a cable is not brought up, and no route uses
+ * it between switches. */
+static inline bool port_drained(const struct port *port)
+{
+	return port->program.drained || (port->peer && port->peer->program.drained);
 }
 
 /* Whether a cable connects the port to another port, and both are up. */

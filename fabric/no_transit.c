@@ -25,15 +25,15 @@ void fabric_set_no_transit(struct fabric *fabric, struct node *node, uint8_t why
 
 bool switch_counts(const struct fabric *fabric, const struct node *node)
 {
-	return node->facts->sw.linear_fdb_cap && lid_fits_switch(fabric, node) &&
-	       fabric_reaches(fabric, node);
+	return node->facts->sw.linear_fdb_cap && !node->sw->drained &&
+	       lid_fits_switch(fabric, node) && fabric_reaches(fabric, node);
 }
 
 bool cable_counts(const struct port *port)
 {
-	bool failed =
-		port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
-		(port->program.no_bringup || port->peer->program.no_bringup || port_held(port));
+	bool failed = port_of_switch(port) && port->peer && port_of_switch(port->peer) &&
+		      (port->program.no_bringup || port->peer->program.no_bringup ||
+		       port_held(port) || port_drained(port));
 
 	return port_cabled(port) && port->peer->node != port->node && !failed;
 }

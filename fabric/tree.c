@@ -154,6 +154,7 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 {
 	struct tree *tree = &fabric->tree;
 	const struct tree_place *place;
+	bool only_drained;
 
 	if (*at == 0 || (tree->queue && tree->members != fabric->members)) {
 		tree_begin(fabric);
@@ -169,12 +170,21 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 		tree_take_over(fabric);
 		return fabric->num_switches + 1;
 	}
-	/* A silent agent forwards no directed routes either: such a switch comes last. */
+	/* A silent agent forwards no directed routes either: such a switch comes last. So do
+	 * drained cables, whose links go down. */
 	place = &tree->queue[(*at)++ - 1];
-	if (tree->others ? *at <= tree->others && !place->node->silent : place->node->silent)
+	if (!tree->others && place->node->silent)
 		return 1;
-	for (unsigned i = 1; i <= place->node->num_ports; i++)
-		tree_reach(fabric, &place->node->port[i], place->hops + 1);
+	only_drained = tree->others && *at <= tree->others && !place->node->silent;
+	if (only_drained && !tree->has_drained)
+		return 1;
+	for (unsigned i = 1; i <= place->node->num_ports; i++) {
+		bool drained = port_drained(&place->node->port[i]);
+
+		tree->has_drained |= drained;
+		if (tree->others ? !only_drained || drained : !drained)
+			tree_reach(fabric, &place->node->port[i], place->hops + 1);
+	}
 	return place->node->num_ports + 1u;
 }
 

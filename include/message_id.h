@@ -79,5 +79,7 @@
 #define MESSAGE_ALIAS "35ecd9d8e3a944cfb3d9cb937bddb6a2"
 /* An alias GUID was removed: another port has this GUID. */
 #define MESSAGE_ALIAS_MISPLACED "c4e0b7d25f8a4b6e9a13d07f62ce8b95"
+/* A drained node or port: routes avoid it, or it is isolated. */
+#define MESSAGE_DRAINED "e55f0ab4db8296930585d24200a9fa68"
 
 #endif

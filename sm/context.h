@@ -15,6 +15,7 @@
 #include "sm/credit_watch.h"
 #include "sm/discovery/discover.h"
 #include "sm/discovery/hold.h"
+#include "sm/drain.h"
 #include "sm/election/peers.h"
 #include "sm/engines.h"
 #include "sm/local_port.h"
@@ -142,6 +143,7 @@ struct sm {
 	struct peers *peers;
 	struct trigger trigger;
 	struct hold hold;
+	struct drain drain;
 	struct trap_pace trap_pace;
 	struct snapshot_request snapshot_request;
 	struct readback readback;

@@ -217,6 +217,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 			      managers_noticed, sm);
 	trigger_init(&sm->trigger, loop, sweep_begin, sm);
 	hold_init(&sm->hold, loop, sm->fabric, &sm->trigger, &sm->options);
+	drain_init(sm);
 	snapshot_request_init(&sm->snapshot_request, loop, sm->fabric);
 	sweep_init(sm);
 	readback_init(sm);
@@ -257,6 +258,7 @@ void sm_free(struct sm *sm)
 	publish_done(sm);
 	snapshot_request_done(&sm->snapshot_request);
 	hold_done(&sm->hold);
+	drain_done(sm);
 	readback_done(sm);
 	local_port_done(sm);
 	txn_handle(sm->txns, CLASS_SUBN_LID, NULL, NULL);

@@ -228,6 +228,7 @@ static void lids_given(void *arg)
 
 static void lid_phase(struct sm *sm)
 {
+	drain_mark(sm);
 	if (sm->routed_topology == sm->fabric->topology) {
 		sweep_advance(sm);
 		return;
@@ -437,6 +438,7 @@ static void trees_phase(struct sm *sm)
 static void start_programming(struct sm *sm)
 {
 	disabled_apply(sm->fabric, sm->registry);
+	drain_apply(sm);
 	if (sm->sweep.rerouted)
 		program_start(sm->program, sm->routed, sm->routes.routes, sweep_advance, sm);
 	else
@@ -585,6 +587,7 @@ void sweep_begin(void *arg)
 	sweep->lft_sets_before = smps_sent(sm, METHOD_SET, ATTR_LINEAR_FORWARDING_TABLE);
 	sweep->topology_before = sm->fabric->topology;
 	sweep->facts_before = sm->fabric->facts;
+	drain_mark(sm);
 	sweep->now = (struct sweep_record){.number = sweep->last.number + 1,
 					   .kind = sm->fabric->sm_port ? sweep->current.kind
 								       : DISCOVER_HEAVY,
@@ -785,6 +788,7 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
 	log_sweep(sm, &sweep->last, same);
 	tell_links(sm, error);
+	drain_settle(sm, error);
 	call_waiters(sm);
 	follow_table_cache(sm, error);
 	if (!error)

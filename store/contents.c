@@ -16,7 +16,7 @@ enum { ROWS_MIN = 64, WIRE_MAX = STORE_KEY_MAX + STORE_VALUE_MAX, STRUCT_MAX = 1
 #define VITAL                                                                               \
 	(1u << REGISTRY_ALIAS | 1u << REGISTRY_SETTING | 1u << REGISTRY_PARTITION |         \
 	 1u << REGISTRY_PARTITION_MEMBER | 1u << REGISTRY_M_KEY | 1u << REGISTRY_DISABLED | \
-	 1u << REGISTRY_PARTITION_TEXT | 1u << REGISTRY_PARTITION_OWNER)
+	 1u << REGISTRY_PARTITION_TEXT | 1u << REGISTRY_PARTITION_OWNER | 1u << REGISTRY_DRAINED)
 
 bool store_kind_is_vital(unsigned kind)
 {

@@ -5,10 +5,10 @@
  * store/store.c, before the loop runs or on the store's worker. Nothing here logs.
  *
  * Vital records decide which ports may communicate, and with which M_Key: partitions, their
- * members, the partition file, settings, aliases, M_Keys, disabled ports. Both files have them. The
- * totals of a file prove that it has all of them (store/db.h). If both files have this proof,
- * the higher generation counts. If neither has it, the union of both counts, provided that the
- * totals of one file prove the union. Else an unknown part of the vital records is lost.
+ * members, the partition file, settings, aliases, M_Keys, disabled ports, drained ports. Both files
+ * have them. The totals of a file prove that it has all of them (store/db.h). If both files have
+ * this proof, the higher generation counts. If neither has it, the union of both counts, provided
+ * that the totals of one file prove the union. Else an unknown part of the vital records is lost.
  */
 #ifndef STORE_CONTENTS_H
 #define STORE_CONTENTS_H

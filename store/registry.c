@@ -136,6 +136,18 @@ static const struct field disabled_rows[] = {
 	ROW(disabled_entry, port, "Port", 64, 8),
 };
 
+static const struct field drained_rows[] = {
+	ROW(drained_entry, node_guid, "NodeGUID", 0, 64),
+	ROW(drained_entry, port, "Port", 64, 8),
+	ROW(drained_entry, of, "Target", 72, 64),
+	ROW(drained_entry, of_port, "TargetPort", 136, 8),
+	ROW(drained_entry, since_s, "Since", 144, 64),
+	ROW(drained_entry, by_policy, "ByPolicy", 208, 8),
+	ROW(drained_entry, forced, "Forced", 216, 8),
+	BYTES(drained_entry, name, "Name", 224, 512),
+	BYTES(drained_entry, reason, "Reason", 736, 768),
+};
+
 static const struct field partition_text_rows[] = {
 	ROW(partition_text_entry, number, "Number", 0, 32),
 	ROW(partition_text_entry, size, "Size", 32, 16),
@@ -166,7 +178,8 @@ static const struct format
 	partition_text_format =
 		FORMAT(struct partition_text_entry, "PartitionText", 486, partition_text_rows),
 	partition_owner_format =
-		FORMAT(struct partition_owner_entry, "PartitionOwner", 42, partition_owner_rows);
+		FORMAT(struct partition_owner_entry, "PartitionOwner", 42, partition_owner_rows),
+	drained_format = FORMAT(struct drained_entry, "DrainedPort", 188, drained_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -187,6 +200,8 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 	[REGISTRY_PARTITION_TEXT] = {"partition text", &partition_text_format, 1, 4, {0, 0}},
 	[REGISTRY_PARTITION_OWNER] =
 		{"partition owner", &partition_owner_format, 2, 10, {IN(0), 0}},
+	[REGISTRY_DRAINED] =
+		{"drained port", &drained_format, 4, 18, {IN(0) | IN(1), IN(2) | IN(3)}},
 };
 
 /* The ring of the key, then the rings of the indexes. */

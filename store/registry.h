@@ -41,6 +41,7 @@ enum registry_kind {
 	REGISTRY_DISABLED = 12,
 	REGISTRY_PARTITION_TEXT = 13,
 	REGISTRY_PARTITION_OWNER = 14,
+	REGISTRY_DRAINED = 15,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -177,6 +178,22 @@ struct disabled_entry { /* identified by node_guid and port */
 	uint8_t port;
 };
 
+enum { DRAINED_NAME_SIZE = 64, DRAINED_REASON_SIZE = 96 };
+
+/* A port of a switch that stays isolated because of a drained target, or the target itself, without
+ * a port: sm/discovery/drained.h. */
+struct drained_entry { /* identified by the first four members */
+	guid_t node_guid;
+	uint8_t port;	 /* 0: node_guid is the target, a node */
+	guid_t of;	 /* the target: a node, */
+	uint8_t of_port; /* or a port of this node; 0: the whole node */
+	uint64_t since_s;
+	uint8_t by_policy;		     /* 0: an administrator drained it */
+	uint8_t forced;			     /* although ports of adapters lose their path */
+	uint8_t name[DRAINED_NAME_SIZE];     /* of the node `of`; text, ended by 0 */
+	uint8_t reason[DRAINED_REASON_SIZE]; /* of the policy; text, ended by 0 */
+};
+
 enum { REGISTRY_INDEXES = 3 };
 
 enum { PARTITION_TEXT_SIZE = 480 };
@@ -213,6 +230,8 @@ enum {
 	ALIAS_BY_GUID = 1,
 	PARTITION_MEMBER_BY_KEY = 0,
 	PARTITION_MEMBER_BY_GUID = 1,
+	DRAINED_BY_PLACE = 0,
+	DRAINED_BY_TARGET = 1,
 };
 
 struct registry;

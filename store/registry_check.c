@@ -54,6 +54,12 @@ static const struct range {
 	{REGISTRY_NEIGHBOR, "GUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_DISABLED, "NodeGUID", 1, UINT64_MAX, "no GUID"},
 	{REGISTRY_DISABLED, "Port", 1, PORT_MAX, "not 1 to 254"},
+	{REGISTRY_DRAINED, "NodeGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_DRAINED, "Port", 0, PORT_MAX, "not 0 to 254"},
+	{REGISTRY_DRAINED, "Target", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_DRAINED, "TargetPort", 0, PORT_MAX, "not 0 to 254"},
+	{REGISTRY_DRAINED, "ByPolicy", 0, 1, "not 0 or 1"},
+	{REGISTRY_DRAINED, "Forced", 0, 1, "not 0 or 1"},
 	{REGISTRY_PARTITION_OWNER, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
 	{REGISTRY_PARTITION_TEXT, "Size", 1, PARTITION_TEXT_SIZE, "not 1 to 480"},
 };
@@ -125,6 +131,18 @@ static const char *partition_owner_wrong(const void *record, const char **field)
 	return wrong || entry->owner[0] ? wrong : "empty";
 }
 
+static const char *drained_wrong(const void *record, const char **field)
+{
+	const struct drained_entry *entry = record;
+	const char *wrong = text_wrong(entry->name, sizeof(entry->name));
+
+	*field = "Name";
+	if (wrong)
+		return wrong;
+	*field = "Reason";
+	return text_wrong(entry->reason, sizeof(entry->reason));
+}
+
 static const char *(*const more[REGISTRY_KINDS])(const void *record, const char **field) = {
 	[REGISTRY_LID] = lid_wrong,
 	[REGISTRY_GROUP] = group_wrong,
@@ -132,6 +150,7 @@ static const char *(*const more[REGISTRY_KINDS])(const void *record, const char 
 	[REGISTRY_SETTING] = setting_wrong,
 	[REGISTRY_PARTITION] = partition_wrong,
 	[REGISTRY_PARTITION_OWNER] = partition_owner_wrong,
+	[REGISTRY_DRAINED] = drained_wrong,
 };
 
 static size_t format_row_of(const struct format *format, const char *name)

@@ -115,6 +115,7 @@ static const struct {
 	{MESSAGE_REPLICA, "standby"},
 	{MESSAGE_SM_LID, "standby"},
 	{MESSAGE_TWO_MASTERS, "role"},
+	{MESSAGE_DRAINED, "port"},
 	{MESSAGE_ALIAS, "alias"},
 	{MESSAGE_ALIAS_MISPLACED, ""}, /* EVENT_ALIAS covers it */
 };
@@ -302,6 +303,26 @@ static guid_t say_disabled(const void *before, const void *after, char text[TEXT
 	return 0;
 }
 
+/* Only of the target, not of each port of its neighbours. */
+static guid_t say_drained(const void *before, const void *after, char text[TEXT_SIZE])
+{
+	const struct drained_entry *entry = after ? after : before;
+	char port[16] = "";
+
+	if (entry->port && !entry->of_port)
+		return 0;
+	if (entry->of_port)
+		snprintf(port, sizeof(port), " port %u", entry->of_port);
+	if (after)
+		snprintf(text, TEXT_SIZE, "drain of \"%s\"%s requested by %s%s",
+			 (const char *)entry->name, port, entry->by_policy ? "policy: " : "command",
+			 (const char *)entry->reason);
+	else
+		snprintf(text, TEXT_SIZE, "drain of \"%s\"%s ended by command",
+			 (const char *)entry->name, port);
+	return 0;
+}
+
 static guid_t say_setting(const void *before, const void *after, char text[TEXT_SIZE])
 {
 	const struct setting_entry *setting = after ? after : before;
@@ -327,6 +348,7 @@ static const struct {
 	[REGISTRY_PARTITION] = {"partition", say_partition},
 	[REGISTRY_PARTITION_MEMBER] = {"partition", say_partition_member},
 	[REGISTRY_DISABLED] = {"port", say_disabled},
+	[REGISTRY_DRAINED] = {"port", say_drained},
 	[REGISTRY_SETTING] = {"setting", say_setting},
 };
 

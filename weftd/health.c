@@ -166,6 +166,12 @@ static const struct rule rules[] = {
 	FABRIC_OK("links", "all up; disabled by command: {disabled_ports}", "disabled_ports"),
 	FABRIC_OK("links", "all up"),
 
+	FABRIC_OK("drained",
+		  "{drained} node{drained#|s} or port{drained#|s}: \"{drained.0.description}\", "
+		  "{drained.0.state}",
+		  "drained"),
+	FABRIC_OK("drained", "none"),
+
 	FABRIC_BAD("slow_links", DEGRADED,
 		   "{perf.slow_links} link{perf.slow_links#|s} slower than both ends support: "
 		   "\"{perf.slow_example.from.description}\" port {perf.slow_example.from.port} - "

@@ -54,6 +54,11 @@ static const struct metric metrics[] = {
 	FABRIC("ports", "counts.ports", "Ports of switches, adapters and routers."),
 	FABRIC("ports_active", "counts.active_ports", "Ports that are ACTIVE."),
 	FABRIC("links", "counts.links", "Links."),
+	FABRIC("drained_ports", "drained_ports.by_command",
+	       "Ports that weftctl drain disables, or will disable."),
+	FABRIC("isolated_ports", "drained_ports.by_policy",
+	       "Ports that weftd disables by policy: isolate_flaps, isolate_ber, "
+	       "isolate_link_errors."),
 	FABRIC("lid_top", "counts.lid_top", "Highest assigned LID."),
 	FABRIC("routing_unreached_pairs", "routing.unreached", "Pairs that no route connects."),
 	FABRIC("routing_looping_pairs", "routing.looping", "Pairs whose route is a loop."),

@@ -17,6 +17,7 @@
 #include "sm/control/commands.h"
 #include "sm/control/control.h"
 #include "sm/discovery/disabled.h"
+#include "sm/discovery/drained.h"
 #include "sm/unrouted.h"
 #include "store/save.h"
 
@@ -193,6 +194,12 @@ json_t *sm_status(const struct sm *sm)
 	/* The former names of members, here and below, stay for one release. */
 	json_object_set(status, "left_out", json_object_get(status, "unrouted"));
 	json_object_set_new(status, "disabled_ports", disabled_json(sm->fabric, sm->registry));
+	json_object_set_new(status, "drained",
+			    drained_json(&sm->drain.drained, sm->fabric, sm->registry));
+	json_object_set_new(status, "drained_ports",
+			    json_pack("{s:i,s:i}", "by_command",
+				      (int)drained_count(sm->registry, false), "by_policy",
+				      (int)drained_count(sm->registry, true)));
 	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
 	json_object_set_new(status, "window",
@@ -288,6 +295,18 @@ int port_argument(const json_t *args)
 	bool is_number = text ? *text && !*rest : json_is_integer(value);
 
 	return is_number && number >= 0 && number <= PORT_MAX ? (int)number : -1;
+}
+
+int split_node_port(const char *name, char node[NODE_DESC_SIZE + 1])
+{
+	const char *slash = strrchr(name, '/');
+
+	if (!slash || !slash[1] || strlen(slash + 1) > 3 ||
+	    strspn(slash + 1, "0123456789") != strlen(slash + 1) ||
+	    (size_t)(slash - name) > NODE_DESC_SIZE)
+		return -1;
+	snprintf(node, NODE_DESC_SIZE + 1, "%.*s", (int)(slash - name), name);
+	return atoi(slash + 1);
 }
 
 /* Waiting for a sweep */
@@ -686,6 +705,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	sm->commands = mem_zalloc(sizeof(*sm->commands));
 	list_init(&sm->commands->port_changes);
 	list_init(&sm->commands->port_listings);
+	list_init(&sm->commands->drains);
 	list_init(&sm->commands->judgements);
 	list_init(&sm->commands->dumps);
 	list_init(&sm->commands->whys);
@@ -704,6 +724,7 @@ void sm_commands_begin(struct sm *sm, struct control *control)
 	control_register(control, complete_commands, NUM_COMPLETE_COMMANDS, sm);
 	control_register(control, health_commands, NUM_HEALTH_COMMANDS, sm);
 	control_register(control, why_commands, NUM_WHY_COMMANDS, sm);
+	control_register(control, drain_commands, NUM_DRAIN_COMMANDS, sm);
 	save_register_commands(sm->save, control);
 	if (sm->replica)
 		replica_register_commands(sm->replica, control);
@@ -722,6 +743,7 @@ void sm_commands_stop(struct sm_commands *commands)
 	why_stop(commands);
 	port_changes_stop(commands);
 	port_listings_stop(commands);
+	drains_stop(commands);
 	partition_check_stop(commands);
 	partition_commands_stop(commands);
 	partition_apply_stop(commands);

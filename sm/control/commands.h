@@ -16,6 +16,7 @@ struct sm_commands {
 	struct list partition_changes; /* partition.c: not durable, or not written yet */
 	struct list port_changes;      /* port.c: not durable yet */
 	struct list port_listings;     /* port.c: a worker finds their nodes */
+	struct list drains;	       /* drain.c: not durable yet, or under way */
 	struct list judgements;	       /* judge.c: the first judgement is being computed */
 	struct list dumps;	       /* route.c: under way */
 	struct list whys;	       /* why_command.c: agents have not answered yet */
@@ -36,6 +37,7 @@ enum {
 	NUM_COMPLETE_COMMANDS = 5,
 	NUM_HEALTH_COMMANDS = 1,
 	NUM_WHY_COMMANDS = 1,
+	NUM_DRAIN_COMMANDS = 2,
 };
 
 extern const struct control_command port_commands[NUM_PORT_COMMANDS];	      /* port.c */
@@ -46,6 +48,7 @@ extern const struct control_command ha_commands[NUM_HA_COMMANDS];	      /* ha.c 
 extern const struct control_command alias_commands[NUM_ALIAS_COMMANDS];	      /* alias.c */
 extern const struct control_command complete_commands[NUM_COMPLETE_COMMANDS]; /* complete.c */
 extern const struct control_command why_commands[NUM_WHY_COMMANDS];	      /* why_command.c */
+extern const struct control_command drain_commands[NUM_DRAIN_COMMANDS];	      /* drain.c */
 extern const struct control_command partition_commands[NUM_PARTITION_COMMANDS];
 extern const struct control_command health_commands[NUM_HEALTH_COMMANDS]; /* health.c */
 
@@ -83,6 +86,8 @@ void port_changes_stop(struct sm_commands *commands);
 void port_listings_stop(struct sm_commands *commands);
 /* Frees them. */
 void port_listings_done(struct sm_commands *commands);
+/* Answers the drain and undrain commands that wait. */
+void drains_stop(struct sm_commands *commands);
 /* Answers the route check, quality and plan commands that run. */
 void judge_stop(struct sm_commands *commands);
 /* Frees their state and their snapshots. */
@@ -120,6 +125,10 @@ bool sm_may_change(const struct sm *sm, struct control_request *request, const c
 /* The member "port" of a request, a number or its text, from 0 to PORT_MAX. -1: missing or
  * invalid. */
 int port_argument(const json_t *args);
+
+/* Splits NODE/PORT: the name up to the slash into node, and returns the port. -1: it has no such
+ * form. */
+int split_node_port(const char *name, char node[NODE_DESC_SIZE + 1]);
 
 /* Whether an adapter of several ports has a lower place (fabric/named.h), where lists show it. */
 bool place_is_listed_before(const struct snapshot *snapshot, uint32_t place);

@@ -12,6 +12,7 @@
 #include "sm/context.h"
 #include "sm/control/commands.h"
 #include "sm/discovery/disabled.h"
+#include "sm/discovery/drained.h"
 #include "sm/program/refusals.h"
 
 enum { EXAMPLES = 8, RECENT_S = 600 };
@@ -65,10 +66,15 @@ static json_t *lost_end(const struct sm *sm, const struct link_end *end)
 	return place_of_port(node ? node->facts->description : end->name, end->guid, end->num);
 }
 
+static bool is_end_by_command(const struct sm *sm, const struct link_end *end)
+{
+	return port_is_disabled(sm->registry, end->guid, end->num) ||
+	       port_is_drained(sm->registry, end->guid, end->num);
+}
+
 static bool is_by_command(const struct sm *sm, const struct lost_link *lost)
 {
-	return port_is_disabled(sm->registry, lost->end[0].guid, lost->end[0].num) ||
-	       port_is_disabled(sm->registry, lost->end[1].guid, lost->end[1].num);
+	return is_end_by_command(sm, &lost->end[0]) || is_end_by_command(sm, &lost->end[1]);
 }
 
 static int lost_order(const void *a, const void *b)

@@ -13,6 +13,7 @@
 #include "lib/mem.h"
 #include "sm/control/commands.h"
 #include "sm/discovery/disabled.h"
+#include "sm/discovery/drained.h"
 
 enum { ROWS_A_PART = 16 };
 
@@ -106,6 +107,8 @@ static void port_members(const struct place *place, struct buffer *out)
 	port_peer_row(place, out);
 	if (port_is_disabled(place->registry, facts->info.node_guid, place->port))
 		row_boolean(out, "disabled", true);
+	if (port_is_drained(place->registry, facts->info.node_guid, place->port))
+		row_boolean(out, "drained", true);
 	if (info->port_state > PORT_DOWN) {
 		row_string(out, "width_speed",
 			   port_speed_text(info, &facts->port[place->port].ext, speed));
@@ -221,8 +224,12 @@ static int64_t port_command_place(struct asking *asking)
 
 	if (named.place < 0) {
 		if (!named.ambiguous && gone_recall(asking->sm->fabric, asking->node, &gone))
-			control_fail(asking->request, "%s; weftctl why %s shows the cause",
-				     gone_text(asking->sm->fabric, &gone, text), asking->node);
+			control_fail(asking->request, "%s; %sweftctl why %s shows the cause",
+				     gone_text(asking->sm->fabric, &gone, text),
+				     drained_find(asking->sm->registry, gone.node_guid, 0)
+					     ? "it is drained; "
+					     : "",
+				     asking->node);
 		else
 			control_fail(asking->request, "%s", named.error);
 		asking_free(asking);

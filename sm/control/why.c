@@ -13,6 +13,7 @@
 #include "fabric/pkeys.h"
 #include "sm/control/partition.h"
 #include "sm/discovery/disabled.h"
+#include "sm/discovery/drained.h"
 
 enum { PORT_NAME_SIZE = 96, KEYS_MAX = 256, SHARED_MAX = 64 };
 
@@ -86,6 +87,28 @@ const struct port *why_cable(const struct fabric *fabric, const struct why_end *
 	return end->is_gone ? gone_peer(fabric, &end->gone) : port_last_peer(fabric, end->port);
 }
 
+static bool why_is_drained(const struct why *why, const struct port *port, const char *to,
+			   struct obstacle *out)
+{
+	const struct drained_entry key = {.node_guid = port->node->guid, .port = port->num},
+				   *entry = registry_first(why->sm->registry, REGISTRY_DRAINED,
+							   DRAINED_BY_PLACE, &key);
+	char name[PORT_NAME_SIZE], target[PORT_NAME_SIZE];
+
+	if (!entry)
+		return false;
+	snprintf(target, sizeof(target), "%s", (const char *)entry->name);
+	if (entry->of_port)
+		snprintf(target, sizeof(target), "%s %u", (const char *)entry->name,
+			 entry->of_port);
+	is_obstacle(out, "drained", "link");
+	say(out->text, "%s%s%s%s is disabled: \"%s\" is drained%s%s", port_name(port, name),
+	    *to ? " (to " : "", to, *to ? ")" : "", (const char *)entry->name,
+	    entry->reason[0] ? ": " : "", (const char *)entry->reason);
+	say(out->remedy, "weftctl undrain %s", target);
+	return true;
+}
+
 static bool port_disabled(const struct why *why, const struct port *port, const char *to,
 			  struct obstacle *out)
 {
@@ -94,6 +117,8 @@ static bool port_disabled(const struct why *why, const struct port *port, const 
 
 	if (!port || !port->num || !port_of_switch(port))
 		return false;
+	if (why_is_drained(why, port, to, out))
+		return true;
 	by_command = port_is_disabled(why->sm->registry, port->node->guid, port->num);
 	if (!by_command && port_info(port)->port_physical_state != PHYS_DISABLED)
 		return false;

@@ -35,19 +35,6 @@ static struct port *end_of(const struct node *node, struct port *port)
 	return node->type == NODE_SWITCH ? (struct port *)&node->port[0] : port;
 }
 
-/* NODE/PORT: the name up to the slash, and the port; -1: it has no such form. */
-static int split_port(const char *name, char node[NODE_DESC_SIZE + 1])
-{
-	const char *slash = strrchr(name, '/');
-
-	if (!slash || !slash[1] || strlen(slash + 1) > 3 ||
-	    strspn(slash + 1, "0123456789") != strlen(slash + 1) ||
-	    (size_t)(slash - name) > NODE_DESC_SIZE)
-		return -1;
-	snprintf(node, NODE_DESC_SIZE + 1, "%.*s", (int)(slash - name), name);
-	return atoi(slash + 1);
-}
-
 /* Takes the node at a place of the view, and its port; port -1: the end port of the place. */
 static bool why_take_place(struct sm *sm, uint32_t place, int port, struct why_end *out,
 			   char error[ERROR_SIZE])
@@ -89,7 +76,7 @@ static bool find_end(struct sm *sm, const char *name, struct why_end *out, char 
 
 	*out = (struct why_end){0};
 	if (named.place < 0 && !named.ambiguous) {
-		port = split_port(name, node);
+		port = split_node_port(name, node);
 		if (port >= 0)
 			plain = snapshot_find_named(sm->view->topology, node);
 	}

@@ -25,6 +25,16 @@ static struct port *disabled_port(const struct fabric *fabric, const struct disa
 		       : NULL;
 }
 
+void disabled_keep_down(struct port *port)
+{
+	if (!port_facts(port)->known)
+		return;
+	if (port_info(port)->port_physical_state == PHYS_DISABLED)
+		port->program.keeps_link = false;
+	else if (!port->program.keeps_link)
+		port_ask_link(port, PHYS_DISABLED);
+}
+
 void disabled_apply(struct fabric *fabric, const struct registry *registry)
 {
 	const struct disabled_entry *entry = registry_first(registry, REGISTRY_DISABLED, -1, NULL);
@@ -32,19 +42,14 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 	for (; entry; entry = registry_next(registry, REGISTRY_DISABLED, -1, entry)) {
 		struct port *port = disabled_port(fabric, entry);
 
-		if (!port || !port_facts(port)->known)
-			continue;
-		if (port_info(port)->port_physical_state == PHYS_DISABLED)
-			port->program.keeps_link = false;
-		else if (!port->program.keeps_link)
-			port_ask_link(port, PHYS_DISABLED);
+		if (port)
+			disabled_keep_down(port);
 	}
 }
 
-/* Whether the next sweep takes down the link of this port, so that no route may count on it. */
-static bool is_going(const struct registry *registry, const struct port *port)
+bool disabled_is_going(const struct registry *registry, const struct port *port)
 {
-	return port_is_disabled(registry, port->node->guid, port->num);
+	return port->program.drained || port_is_disabled(registry, port->node->guid, port->num);
 }
 
 /* Ports of this switch that lead to adapters. */
@@ -81,7 +86,7 @@ static bool finds_switch(const struct fabric *fabric, const struct registry *reg
 
 			if (!peer || port == cut || peer == cut || map_get(&seen, peer->node->guid))
 				continue;
-			if (is_going(registry, port) || is_going(registry, peer))
+			if (disabled_is_going(registry, port) || disabled_is_going(registry, peer))
 				continue;
 			map_put(&seen, peer->node->guid, peer->node);
 			queue[tail++] = peer->node;

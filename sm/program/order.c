@@ -32,7 +32,7 @@ static bool is_coming_up(const struct port *port)
 {
 	return port_cabled(port) && port_of_switch(port->peer) && port->peer->node != port->node &&
 	       port_state_of(port) < PORT_ACTIVE && !port->program.failed &&
-	       !port->peer->program.failed && !port_held(port);
+	       !port->peer->program.failed && !port_held(port) && !port_drained(port);
 }
 
 bool order_tops_unknown(const struct node *node)

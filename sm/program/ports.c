@@ -540,7 +540,7 @@ bool ports_request(struct program *program, struct port *port, struct smp_reques
 		link_request(program, port, out);
 		return true;
 	}
-	if (port_held(port) && port_state_of(port) < PORT_ACTIVE)
+	if ((port_held(port) || port_drained(port)) && port_state_of(port) < PORT_ACTIVE)
 		return false;
 	if (port->program.busy || port->program.asked_state || port->program.failed ||
 	    !ports_take_sets(port) || ports_left_alone(program->fabric, port))

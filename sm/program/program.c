@@ -254,6 +254,7 @@ static unsigned count_not_active(void *arg, size_t *at)
 		program->report.not_active += port_state_of(&node->port[i]) < PORT_ACTIVE &&
 					      port_cabled(&node->port[i]) &&
 					      !port_held(&node->port[i]) &&
+					      !port_drained(&node->port[i]) &&
 					      !ports_left_alone(program->fabric, &node->port[i]);
 	return node->num_ports + 1u;
 }

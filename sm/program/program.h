@@ -76,6 +76,10 @@ void program_start(struct program *program, const struct snapshot *snapshot,
  * by now. */
 void program_announce(struct program *program, loop_fn *done, void *arg);
 
+/* Whether a switch has acknowledged all of the tables that it should have, apart from multicast
+ * entries that it refuses. */
+bool program_tables_hold(const struct node *node);
+
 /* Sets the source of the wanted multicast trees; NULL: none. Borrowed. */
 struct mcast;
 void program_set_mcast(struct program *program, struct mcast *mcast);

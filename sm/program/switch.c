@@ -559,6 +559,12 @@ bool switch_is_unfinished(const struct node *node)
 	       !node->sw->lft.settled;
 }
 
+bool program_tables_hold(const struct node *node)
+{
+	return node->sw->lft.want && node->sw->lft.settled && !node->sw->failed &&
+	       !mft_has_work(node);
+}
+
 static bool any_link_up(const struct node *node)
 {
 	for (unsigned i = 1; i <= node->num_ports; i++) {

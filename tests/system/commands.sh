@@ -43,6 +43,10 @@ json|port enable|leaf-02 3|"summary": "
 json|port disable|leaf-02 3|"summary": "
 text|port enable|leaf-02 3|^leaf-02 port 3: enabled; if a cable is connected, the link comes up within seconds$
 json|port enable|leaf-02 3|"unchanged": true
+text|drain|leaf-02 3|^leaf-02 port 3: drained; no route uses it, and 1 port is disabled$
+json|drain|leaf-02/3|"unchanged": true
+text|undrain|leaf-02/3|^leaf-02 port 3: no longer drained; 1 of 1 link up$
+json|undrain|--all|"unchanged": true
 text|link list||^0x[0-9a-f]{16} +leaf-01 +1 +1 +0x[0-9a-f]{16} +host-0001 .* +ACTIVE +4x EDR +4096$
 json|link list||"state": "ACTIVE"
 text|multicast list||^0xc000 +0xffff +2048 .* +permanent +ff12:401b:ffff::ffff:ffff$

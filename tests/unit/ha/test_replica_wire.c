@@ -336,6 +336,15 @@ static const struct disabled_entry disabled_by_hand = {.node_guid = 0x0002c90300
 static const struct partition_text_entry partition_text_by_hand = {
 	.number = 0x01020304, .size = 3, .text = "a=1"};
 
+static const struct drained_entry drained_by_hand = {.node_guid = 0x0002c90300000009,
+						     .port = 7,
+						     .of = 0x0002c90300000001,
+						     .of_port = 3,
+						     .since_s = 0x0102030405060708,
+						     .by_policy = 1,
+						     .forced = 1,
+						     .name = "n",
+						     .reason = "r"};
 static const struct partition_owner_entry partition_owner_by_hand = {
 	.p_key = 0x0005, .guid = 0x0002c90300000001, .owner = "site"};
 
@@ -377,6 +386,8 @@ static const struct {
 	 "01020304", "0003 613d31 .477 "},
 	{REGISTRY_PARTITION_OWNER, &partition_owner_by_hand, sizeof(partition_owner_by_hand),
 	 "0005 0002c90300000001", "73697465 .28 "},
+	{REGISTRY_DRAINED, &drained_by_hand, sizeof(drained_by_hand),
+	 "0002c90300000009 07 0002c90300000001 03", "0102030405060708 01 01 6e .63 72 .95 "},
 };
 
 /* The complete frame of one change as bytes. */

@@ -69,6 +69,13 @@ static const struct partition_member_entry partition_member = {
 	.p_key = 5, .guid = 0x0002c90300000001, .membership = 2};
 static const struct partition_owner_entry partition_owner = {
 	.p_key = 5, .guid = 0x0002c90300000001, .owner = "gateway:gw1"};
+static const struct drained_entry drained = {.node_guid = 0x0002c90300000009,
+					     .port = 7,
+					     .of = 0x0002c90300000001,
+					     .since_s = 77,
+					     .by_policy = 1,
+					     .name = "spine-01",
+					     .reason = "flaps"};
 static const struct disabled_entry disabled = {.node_guid = 0x0002c90300000001, .port = 7};
 
 #define RECORD(name) &(name), sizeof(name)
@@ -123,6 +130,11 @@ static const struct {
 	 "\"kind\":\"partition owner\"}"},
 	{REGISTRY_DISABLED, RECORD(disabled),
 	 "{\"NodeGUID\":\"0x0002c90300000001\",\"Port\":7,\"kind\":\"disabled port\"}"},
+	{REGISTRY_DRAINED, RECORD(drained),
+	 "{\"ByPolicy\":1,\"Forced\":0,\"Name\":\"spine-01\",\"NodeGUID\":"
+	 "\"0x0002c90300000009\",\"Port\":7,\"Reason\":\"flaps\",\"Since\":"
+	 "\"0x000000000000004d\",\"Target\":\"0x0002c90300000001\",\"TargetPort\":0,"
+	 "\"kind\":\"drained port\"}"},
 };
 
 static void test_there_and_back(void)

@@ -97,6 +97,10 @@ static const struct {
 	 "1 GUID of more than one device"},
 	{"{}", "links", "healthy", "all up"},
 	{"{\"disabled_ports\":[{},{}]}", "links", "healthy", "all up; disabled by command: 2"},
+
+	{"{}", "drained", "healthy", "none"},
+	{"{\"drained\":[{\"description\":\"s1\",\"state\":\"isolated\"}]}", "drained", "healthy",
+	 "1 node or port: \"s1\", isolated"},
 	{"{\"lost_links\":{\"count\":1,\"links\":[{\"from\":{\"description\":\"a\",\"port\":3},"
 	 "\"to\":{\"description\":\"b\",\"port\":4}}]}}",
 	 "links", "degraded", "1 link down: \"a\" port 3 - \"b\" port 4"},

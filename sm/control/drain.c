@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The commands drain and undrain. A command checks that it cuts off no host, changes the records,
+ * waits until they are durable, and then for the sweeps that carry it out (sm/drain.h), for a
+ * limited time. weftd goes on after this time, and the answer says what is left. Loop thread only.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "sm/control/commands.h"
+#include "sm/discovery/disabled.h"
+
+enum { WAIT_US = 15000000, LOOK_US = 500000 };
+
+/* What a request names: a node or one of its ports, present or with records of an earlier drain. */
+struct drain_target {
+	guid_t guid;
+	uint8_t port;	   /* 0: the whole node */
+	struct node *node; /* NULL: absent */
+	char name[NODE_DESC_SIZE + 1];
+};
+
+/* A request under way. */
+struct draining {
+	struct list link; /* in commands->drains */
+	struct sm *sm;
+	struct control_request *request;
+	struct registry_waiter durable;
+	struct sweep_waiter sweep;
+	struct loop_timer timer; /* the next look at ports that are not as wanted */
+	uint64_t until_us;	 /* the end of the wait */
+	bool enables;		 /* undrain */
+	json_t *answer;
+	struct drained_entry *places; /* to be isolated, or to come up */
+	size_t count;
+};
+
+/* Targets */
+
+static bool has_name(const struct drained_entry *entry, const char *name, guid_t guid)
+{
+	return guid ? entry->of == guid : !strcmp((const char *)entry->name, name);
+}
+
+/* A target whose node is absent, or hidden from the view because it is drained. */
+static bool find_recorded(const struct sm *sm, const char *name, struct drain_target *out)
+{
+	const struct drained_entry *entry =
+		registry_first(sm->registry, REGISTRY_DRAINED, -1, NULL);
+	guid_t guid = 0;
+
+	guid_read(name, &guid);
+	for (; entry; entry = registry_next(sm->registry, REGISTRY_DRAINED, -1, entry)) {
+		if (!has_name(entry, name, guid))
+			continue;
+		out->guid = entry->of;
+		snprintf(out->name, sizeof(out->name), "%.*s", NODE_DESC_SIZE,
+			 (const char *)entry->name);
+		out->node = fabric_find_node(sm->fabric, entry->of);
+		return true;
+	}
+	return false;
+}
+
+static bool find_present(const struct sm *sm, const char *name, struct drain_target *out,
+			 struct snap_named *named)
+{
+	const struct node_facts *facts;
+
+	*named = snapshot_find_named(sm->view->topology, name);
+	if (named->place < 0)
+		return false;
+	facts = facts_at(sm->view->topology, (uint32_t)named->place);
+	out->guid = facts->info.node_guid;
+	out->node = fabric_find_node(sm->fabric, out->guid);
+	snprintf(out->name, sizeof(out->name), "%s", facts->description);
+	return true;
+}
+
+/* Finds the target of NODE, NODE PORT or NODE/PORT. False: the request has ended. */
+static bool find_target(const struct sm *sm, struct control_request *request, const json_t *args,
+			struct drain_target *out)
+{
+	const char *name = json_string_value(json_object_get(args, "node"));
+	int port = json_object_get(args, "port") ? port_argument(args) : 0;
+	char node[NODE_DESC_SIZE + 1], text[GONE_TEXT_SIZE];
+	struct snap_named named, other;
+	struct gone_node gone;
+	int split;
+
+	*out = (struct drain_target){0};
+	if (!name || port < 0) {
+		control_fail(request, "expected a node, and a port: a number from 1 to %d",
+			     PORT_MAX);
+		return false;
+	}
+	out->port = (uint8_t)port;
+	if (find_present(sm, name, out, &named) || find_recorded(sm, name, out))
+		return true;
+	split = port ? -1 : split_node_port(name, node);
+	if (split > 0 && split <= PORT_MAX) {
+		out->port = (uint8_t)split;
+		if (find_present(sm, node, out, &other) || find_recorded(sm, node, out))
+			return true;
+	}
+	if (!named.ambiguous && gone_recall(sm->fabric, name, &gone))
+		control_fail(request, "%s", gone_text(sm->fabric, &gone, text));
+	else
+		control_fail(request, "%s", named.error);
+	return false;
+}
+
+static json_t *target_answer(const struct drain_target *target, bool drained)
+{
+	json_t *answer = json_pack("{s:s,s:b}", "node", target->name, "drained", drained);
+
+	if (target->port)
+		json_object_set_new(answer, "port", json_integer(target->port));
+	return answer;
+}
+
+static void reply_unchanged(struct control_request *request, const struct drain_target *target,
+			    bool drained)
+{
+	json_t *answer = target_answer(target, drained);
+
+	json_object_set_new(answer, "unchanged", json_true());
+	control_reply(request, answer);
+}
+
+/* Waiting */
+
+static void draining_free(struct draining *draining)
+{
+	registry_wait_cancel(&draining->durable);
+	list_del(&draining->sweep.link);
+	loop_timer_disarm(&draining->timer);
+	list_del(&draining->link);
+	json_decref(draining->answer);
+	free(draining->places);
+	free(draining);
+}
+
+/* Whether a port has the wanted state: disabled, or ACTIVE. */
+static bool is_as_wanted(const struct draining *draining, const struct drained_entry *place)
+{
+	const struct port *port = drained_port(draining->sm->fabric, place);
+
+	if (!port)
+		return false;
+	return draining->enables ? port_state_of(port) == PORT_ACTIVE : drained_is_down(port);
+}
+
+static unsigned count_done(const struct draining *draining)
+{
+	unsigned done = 0;
+
+	for (size_t i = 0; i < draining->count; i++)
+		done += is_as_wanted(draining, &draining->places[i]);
+	return done;
+}
+
+/* The links of an undrained target count when routes use them. */
+static bool is_done(const struct draining *draining)
+{
+	const struct sm *sm = draining->sm;
+
+	return count_done(draining) == draining->count &&
+	       (!draining->enables || sm->routed_topology == sm->fabric->topology);
+}
+
+static void draining_reply(struct draining *draining)
+{
+	json_object_set_new(draining->answer, "ports", json_integer((json_int_t)draining->count));
+	json_object_set_new(draining->answer, draining->enables ? "up" : "isolated",
+			    json_integer(count_done(draining)));
+	control_reply(draining->request, json_incref(draining->answer));
+	draining_free(draining);
+}
+
+/* A trap that reports a link may be lost, so the ports are read again. */
+static void draining_look(void *arg)
+{
+	struct draining *draining = arg;
+	struct sm *sm = draining->sm;
+
+	if (loop_now_us(sm->loop) >= draining->until_us) {
+		draining_reply(draining);
+		return;
+	}
+	for (size_t i = 0; i < draining->count; i++)
+		if (!is_as_wanted(draining, &draining->places[i]))
+			trigger_node(&sm->trigger, draining->places[i].node_guid,
+				     "a drain or undrain waits for a link");
+	loop_timer_arm(&draining->timer, LOOK_US);
+}
+
+static void drain_sweep_ended(struct sweep_waiter *waiter, const struct sweep_record *record)
+{
+	struct draining *draining = container_of(waiter, struct draining, sweep);
+
+	if (!record)
+		return; /* drains_stop() answers */
+	if (is_done(draining) || control_gone(draining->request))
+		draining_reply(draining);
+	else
+		sweep_wait(draining->sm, &draining->sweep);
+}
+
+static void drain_durable(void *ctx)
+{
+	struct draining *draining = ctx;
+
+	draining->until_us = loop_now_us(draining->sm->loop) + WAIT_US;
+	loop_timer_arm(&draining->timer, LOOK_US);
+	sweep_wait(draining->sm, &draining->sweep);
+	if (draining->enables)
+		trigger_light(&draining->sm->trigger, "a node or port is no longer drained");
+	else
+		drain_begin(draining->sm);
+}
+
+/* Takes over places and answer. */
+static void draining_begin(struct sm *sm, struct control_request *request, bool enables,
+			   json_t *answer, struct drained_entry *places, size_t count)
+{
+	struct draining *draining = mem_zalloc(sizeof(*draining));
+
+	*draining = (struct draining){.sm = sm,
+				      .request = request,
+				      .durable = {.durable = drain_durable, .ctx = draining},
+				      .sweep = {.ended = drain_sweep_ended},
+				      .enables = enables,
+				      .answer = answer,
+				      .places = places,
+				      .count = count};
+	list_init(&draining->link);
+	list_init(&draining->sweep.link);
+	loop_timer_init(&draining->timer, sm->loop, "drain", draining_look, draining);
+	list_push(&sm->commands->drains, &draining->link);
+	registry_wait(sm->registry, &draining->durable);
+}
+
+/* drain */
+
+/* The reason for a refusal that --force does not change; NULL: none. */
+static char *drain_obstacle(const struct sm *sm, const struct drain_target *target, size_t count,
+			    const struct drained_entry *places)
+{
+	struct drained_entry entry = {.of = target->guid, .of_port = target->port};
+
+	if (!target->node)
+		return mem_printf("\"%s\" has disappeared", target->name);
+	if (target->port > target->node->num_ports)
+		return mem_printf("\"%s\" has ports 1 to %u", target->name,
+				  target->node->num_ports);
+	if (!count && target->node->type != NODE_SWITCH)
+		return mem_printf("\"%s\"%s has no cable to a switch", target->name,
+				  target->port ? " port" : "");
+	for (size_t i = 0; i <= count; i++) {
+		if (i < count) {
+			entry.node_guid = places[i].node_guid;
+			entry.port = places[i].port;
+		} else {
+			entry.port = 0;
+		}
+		if (drained_is_own(sm->fabric, &entry))
+			return mem_printf("this manager is attached to \"%s\"%s and could not "
+					  "undrain it: hand over to a standby at another switch "
+					  "first (weftctl ha handover), and drain it there",
+					  target->name, target->port ? " by this port" : "");
+	}
+	return NULL;
+}
+
+static char *loss_objection(const struct drain_target *target, const struct drained_losses *losses)
+{
+	const struct port *peer = target->port ? target->node->port[target->port].peer : NULL;
+	bool leads_to_host = target->node->type == NODE_SWITCH && peer && !port_of_switch(peer);
+	char port[16] = "";
+
+	if (target->port)
+		snprintf(port, sizeof(port), " port %u", target->port);
+	return mem_printf(
+		"draining \"%s\"%s would cut off %u port%s of adapters, and %" PRIu64
+		" pair%s of ports would lose %s path; %s%s%s--force drains it all the "
+		"same",
+		target->name, port, losses->ports, losses->ports == 1 ? "" : "s", losses->pairs,
+		losses->pairs == 1 ? "" : "s", losses->pairs == 1 ? "its" : "their",
+		leads_to_host ? "name the host to drain it, \"" : "",
+		leads_to_host ? peer->node->facts->description : "", leads_to_host ? "\"; " : "");
+}
+
+static void drain_target(struct sm *sm, struct control_request *request,
+			 const struct drain_target *target, bool forced)
+{
+	struct drained_entry *places = NULL;
+	struct drained_losses losses = {0};
+	size_t count = 0;
+	json_t *answer;
+	char *why;
+
+	if (target->node && target->port <= target->node->num_ports)
+		count = drained_places(sm->fabric, sm->registry, target->node, target->port,
+				       &places);
+	why = drain_obstacle(sm, target, count, places);
+	if (!why) {
+		losses = drained_judge(sm->fabric, sm->registry, target->node, places, count);
+		if (losses.ports && !forced)
+			why = loss_objection(target, &losses);
+	}
+	if (why) {
+		control_fail(request, "%s", why);
+		free(why);
+		free(places);
+		return;
+	}
+	answer = target_answer(target, true);
+	json_object_set_new(answer, "ports_lost", json_integer(losses.ports));
+	json_object_set_new(answer, "pairs_lost", json_integer((json_int_t)losses.pairs));
+	drain_put(sm, target->node, target->port, places, count, losses.ports > 0, NULL);
+	draining_begin(sm, request, false, answer, places, count);
+}
+
+static void command_drain(void *ctx, struct control_request *request, const json_t *args)
+{
+	struct sm *sm = ctx;
+	struct drain_target target;
+
+	if (!sm_may_change(sm, request, "drain nodes and ports") ||
+	    !find_target(sm, request, args, &target))
+		return;
+	if (drained_find(sm->registry, target.guid, target.port) ||
+	    (target.port && drained_find(sm->registry, target.guid, 0)))
+		reply_unchanged(request, &target, true);
+	else
+		drain_target(sm, request, &target, json_is_true(json_object_get(args, "force")));
+}
+
+/* undrain */
+
+/* The ports that the command enables, collected before their records are dropped. */
+struct undrain {
+	struct sm *sm;
+	struct drained_entry *places;
+	size_t count;
+	json_t *names; /* of the targets */
+};
+
+static void undrain_target(struct undrain *undrain, const struct drained_entry *of)
+{
+	const struct registry *registry = undrain->sm->registry;
+	const struct drained_entry *entry = drained_find(registry, of->of, of->of_port);
+	struct drained_entry first = *entry;
+
+	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, DRAINED_BY_TARGET, entry)) {
+		if (!entry->port)
+			continue;
+		undrain->places =
+			mem_grow(undrain->places, undrain->count, sizeof(*undrain->places));
+		undrain->places[undrain->count++] = *entry;
+	}
+	json_array_append_new(
+		undrain->names,
+		first.of_port ? json_sprintf("%s port %u", (char *)first.name, first.of_port)
+			      : json_string((char *)first.name));
+	drain_drop(undrain->sm, first.of, first.of_port);
+}
+
+/* Removes the ports that stay disabled for another reason. */
+static void leave_disabled(struct undrain *undrain)
+{
+	const struct registry *registry = undrain->sm->registry;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < undrain->count; i++) {
+		const struct drained_entry *place = &undrain->places[i];
+
+		if (!port_is_drained(registry, place->node_guid, place->port) &&
+		    !port_is_disabled(registry, place->node_guid, place->port))
+			undrain->places[kept++] = *place;
+	}
+	undrain->count = kept;
+}
+
+/* All targets, or only those of the policy. */
+static void undrain_all(struct undrain *undrain, bool only_policy)
+{
+	const struct drained_entry *entry;
+
+	do {
+		entry = registry_first(undrain->sm->registry, REGISTRY_DRAINED, -1, NULL);
+		while (entry && only_policy && !entry->by_policy)
+			entry = registry_next(undrain->sm->registry, REGISTRY_DRAINED, -1, entry);
+		if (entry)
+			undrain_target(undrain, entry);
+	} while (entry);
+}
+
+/* The record of a port: a target of its own, or the other end of one. NULL: none. */
+static const struct drained_entry *find_drained(const struct sm *sm,
+						const struct drain_target *target)
+{
+	const struct drained_entry *entry = drained_find(sm->registry, target->guid, target->port);
+	const struct drained_entry key = {.node_guid = target->guid, .port = target->port};
+
+	if (entry || !target->port)
+		return entry;
+	entry = registry_first(sm->registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key);
+	while (entry && !entry->of_port)
+		entry = registry_next(sm->registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, entry);
+	return entry;
+}
+
+static void undrain_one(struct undrain *undrain, struct control_request *request,
+			const struct drain_target *target)
+{
+	struct sm *sm = undrain->sm;
+	const struct drained_entry key = {.node_guid = target->guid, .port = target->port};
+	const struct drained_entry *entry = find_drained(sm, target), *other;
+
+	if (entry) {
+		undrain_target(undrain, entry);
+		return;
+	}
+	other = target->port
+			? registry_first(sm->registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key)
+			: NULL;
+	if (other)
+		control_fail(request,
+			     "\"%s\" port %u is disabled because \"%s\" is drained: weftctl "
+			     "undrain %s",
+			     target->name, target->port, (const char *)other->name,
+			     (const char *)other->name);
+	else
+		reply_unchanged(request, target, false);
+}
+
+static void undrain_reply(struct undrain *undrain, struct control_request *request)
+{
+	json_t *answer = json_pack("{s:O,s:b}", "undrained", undrain->names, "drained", 0);
+
+	if (!json_array_size(undrain->names)) {
+		json_object_set_new(answer, "unchanged", json_true());
+		control_reply(request, answer);
+		return;
+	}
+	leave_disabled(undrain);
+	draining_begin(undrain->sm, request, true, answer, undrain->places, undrain->count);
+	undrain->places = NULL;
+}
+
+static void command_undrain(void *ctx, struct control_request *request, const json_t *args)
+{
+	bool all = json_is_true(json_object_get(args, "all")),
+	     policy = json_is_true(json_object_get(args, "policy"));
+	struct undrain undrain = {.sm = ctx};
+	struct drain_target target;
+
+	if (!sm_may_change(ctx, request, "undrain nodes and ports"))
+		return;
+	if ((all || policy) == (json_object_get(args, "node") != NULL)) {
+		control_fail(request, "expected a node, or one of --all and --policy");
+		return;
+	}
+	if (!all && !policy && !find_target(ctx, request, args, &target))
+		return;
+	undrain.names = json_array();
+	if (all || policy)
+		undrain_all(&undrain, !all);
+	else
+		undrain_one(&undrain, request, &target);
+	if (all || policy || json_array_size(undrain.names))
+		undrain_reply(&undrain, request);
+	json_decref(undrain.names);
+	free(undrain.places);
+}
+
+void drains_stop(struct sm_commands *commands)
+{
+	list_for_each (link, &commands->drains) {
+		struct draining *draining = container_of(link, struct draining, link);
+
+		control_fail(draining->request,
+			     "the daemon is stopping; it goes on after its next start");
+		draining_free(draining);
+	}
+}
+
+const struct control_command drain_commands[NUM_DRAIN_COMMANDS] = {
+	{"drain", command_drain, CONTROL_CHANGES},
+	{"undrain", command_undrain, CONTROL_CHANGES},
+};

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Marks drained ports in the model, and judges what they cut off: sm/discovery/drained.h. */
+#include "sm/discovery/drained.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/guid.h"
+#include "lib/map.h"
+#include "lib/mem.h"
+#include "sm/discovery/disabled.h"
+
+/* Records */
+
+bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port)
+{
+	const struct drained_entry key = {.node_guid = node_guid, .port = port};
+
+	return port && registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key) != NULL;
+}
+
+const struct drained_entry *drained_find(const struct registry *registry, guid_t node_guid,
+					 uint8_t port)
+{
+	const struct drained_entry key = {.of = node_guid, .of_port = port};
+
+	return registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_TARGET, &key);
+}
+
+struct port *drained_port(const struct fabric *fabric, const struct drained_entry *entry)
+{
+	struct node *node = fabric_find_node(fabric, entry->node_guid);
+
+	return entry->port && node && node->type == NODE_SWITCH && entry->port <= node->num_ports
+		       ? &node->port[entry->port]
+		       : NULL;
+}
+
+/* The switch at the manager's port, or the manager's switch itself; NULL: there is none. */
+static struct node *own_switch(const struct fabric *fabric)
+{
+	const struct port *port = fabric->sm_port;
+
+	if (port && !port_of_switch(port))
+		port = port->peer;
+	return port && port_of_switch(port) ? port->node : NULL;
+}
+
+bool drained_is_own(const struct fabric *fabric, const struct drained_entry *entry)
+{
+	const struct node *first = own_switch(fabric);
+	const struct port *port = drained_port(fabric, entry);
+
+	if (!fabric->sm_port)
+		return false;
+	if (port && port->peer == fabric->sm_port)
+		return true;
+	return !entry->of_port &&
+	       (entry->of == fabric->sm_port->node->guid || (first && entry->of == first->guid));
+}
+
+/* What the manager reaches */
+
+/* Ports and a switch that a search does not pass, apart from those that are disabled or drained
+ * already; and an adapter that does not count. */
+struct drained_cut {
+	struct map ports; /* struct port by its address */
+	const struct node *node;
+};
+
+static bool is_cut(const struct drained_cut *cut, const struct port *port)
+{
+	return cut->ports.count && map_get(&cut->ports, (uintptr_t)port);
+}
+
+static bool is_passable(const struct registry *registry, const struct drained_cut *cut,
+			const struct port *port)
+{
+	const struct port *peer = port->peer;
+
+	return peer && !is_cut(cut, port) && !is_cut(cut, peer) &&
+	       !disabled_is_going(registry, port) && !disabled_is_going(registry, peer);
+}
+
+static bool is_barrier(const struct drained_cut *cut, const struct node *node)
+{
+	return node == cut->node || node->sw->drained;
+}
+
+/* Puts the switches that the manager reaches into reached. Returns the number of ports of adapters
+ * at these switches. */
+static unsigned search_reached(const struct fabric *fabric, const struct registry *registry,
+			       const struct drained_cut *cut, struct map *reached)
+{
+	struct node **queue = mem_array(fabric->num_switches + 1, sizeof(*queue));
+	struct node *first = own_switch(fabric);
+	size_t head = 0, tail = 0;
+	unsigned ends = 0;
+
+	if (first) {
+		queue[tail++] = first;
+		map_put(reached, first->guid, first);
+	}
+	while (head < tail) {
+		struct node *node = queue[head++];
+
+		for (unsigned i = 1; i <= node->num_ports; i++) {
+			struct node *next;
+
+			if (!is_passable(registry, cut, &node->port[i]))
+				continue;
+			next = node->port[i].peer->node;
+			if (next->type != NODE_SWITCH) {
+				ends += next != cut->node;
+				continue;
+			}
+			if (map_get(reached, next->guid) || is_barrier(cut, next))
+				continue;
+			map_put(reached, next->guid, next);
+			queue[tail++] = next;
+		}
+	}
+	free(queue);
+	return ends;
+}
+
+/* The ports of other nodes at the cables of this node: of a switch only those that the manager
+ * reaches without the node. */
+static size_t places_of_node(const struct fabric *fabric, const struct registry *registry,
+			     const struct node *node, struct drained_entry *out)
+{
+	struct drained_cut cut = {.node = node};
+	struct map reached;
+	size_t count = 0;
+
+	map_init(&reached);
+	search_reached(fabric, registry, &cut, &reached);
+	for (unsigned i = 1; i <= node->num_ports; i++) {
+		const struct port *peer = node->port[i].peer;
+
+		if (!peer || !port_of_switch(peer) || peer->node == node ||
+		    (node->type == NODE_SWITCH && !map_get(&reached, peer->node->guid)))
+			continue;
+		out[count++] =
+			(struct drained_entry){.node_guid = peer->node->guid, .port = peer->num};
+	}
+	map_done(&reached);
+	return count;
+}
+
+/* The end of a cable that the manager reaches without this cable. */
+static const struct port *reachable_end(const struct fabric *fabric,
+					const struct registry *registry, const struct port *port)
+{
+	struct drained_cut cut = {.node = NULL};
+	struct map reached;
+	bool reaches;
+
+	if (!port->peer || !port_of_switch(port->peer))
+		return port;
+	map_init(&cut.ports);
+	map_init(&reached);
+	map_put(&cut.ports, (uintptr_t)port, (void *)port);
+	search_reached(fabric, registry, &cut, &reached);
+	reaches = map_get(&reached, port->node->guid);
+	map_done(&reached);
+	map_done(&cut.ports);
+	return reaches ? port : port->peer;
+}
+
+size_t drained_places(const struct fabric *fabric, const struct registry *registry,
+		      const struct node *node, uint8_t port, struct drained_entry **out)
+{
+	struct drained_entry *places = mem_array(node->num_ports + 1u, sizeof(*places));
+	const struct port *end = port ? &node->port[port] : NULL;
+	size_t count = 0;
+
+	*out = places;
+	if (!end)
+		return places_of_node(fabric, registry, node, places);
+	if (node->type == NODE_SWITCH)
+		end = reachable_end(fabric, registry, end);
+	else
+		end = end->peer && port_of_switch(end->peer) ? end->peer : NULL;
+	if (end)
+		places[count++] =
+			(struct drained_entry){.node_guid = end->node->guid, .port = end->num};
+	return count;
+}
+
+struct drained_losses drained_judge(const struct fabric *fabric, const struct registry *registry,
+				    const struct node *target, const struct drained_entry *places,
+				    size_t count)
+{
+	struct drained_cut cut = {.node = target && target->type != NODE_SWITCH ? target : NULL};
+	struct drained_losses losses;
+	struct map reached;
+	unsigned before, after;
+
+	map_init(&cut.ports);
+	map_init(&reached);
+	before = search_reached(fabric, registry, &cut, &reached);
+	for (size_t i = 0; i < count; i++) {
+		struct port *port = drained_port(fabric, &places[i]);
+
+		if (port)
+			map_put(&cut.ports, (uintptr_t)port, port);
+	}
+	map_done(&reached);
+	map_init(&reached);
+	after = search_reached(fabric, registry, &cut, &reached);
+	map_done(&reached);
+	map_done(&cut.ports);
+	losses.ports = before - after;
+	losses.pairs = (uint64_t)losses.ports * after;
+	return losses;
+}
+
+/* Marks */
+
+static bool is_place(const struct drained_place *place, const struct drained_entry *entry)
+{
+	return place->entry.node_guid == entry->node_guid && place->entry.port == entry->port &&
+	       place->entry.of == entry->of && place->entry.of_port == entry->of_port;
+}
+
+static void mark_port(struct fabric *fabric, const struct drained_entry *entry, bool is_drained)
+{
+	struct port *port = drained_port(fabric, entry);
+
+	if (!port || port->program.drained == is_drained)
+		return;
+	port->program.drained = is_drained;
+	fabric->topology++;
+}
+
+static void mark_node(struct fabric *fabric, const struct drained_entry *entry, bool is_drained)
+{
+	struct node *node = entry->of_port ? NULL : fabric_find_node(fabric, entry->of);
+
+	if (!node || !node->sw || node->sw->drained == is_drained)
+		return;
+	node->sw->drained = is_drained;
+	fabric->topology++;
+}
+
+/* Adds records for the cables of a drained switch that have none. */
+static void extend_target(const struct fabric *fabric, struct registry *registry,
+			  const struct drained_entry *target)
+{
+	const struct node *node = fabric_find_node(fabric, target->of);
+	struct drained_entry *places;
+	bool is_whole = true;
+	size_t count;
+
+	for (unsigned i = 1; node && node->sw && i <= node->num_ports; i++) {
+		const struct port *peer = node->port[i].peer;
+
+		is_whole &= !peer || !port_of_switch(peer) || peer->program.drained;
+	}
+	if (is_whole)
+		return;
+	count = drained_places(fabric, registry, node, 0, &places);
+	for (size_t i = 0; i < count; i++) {
+		struct drained_entry entry = *target;
+
+		entry.node_guid = places[i].node_guid;
+		entry.port = places[i].port;
+		registry_put(registry, REGISTRY_DRAINED, &entry);
+	}
+	free(places);
+}
+
+bool drained_is_down(const struct port *port)
+{
+	return port_facts(port)->known &&
+	       (port_info(port)->port_physical_state == PHYS_DISABLED ||
+		(port->program.keeps_link && port_state_of(port) == PORT_DOWN));
+}
+
+/* A step that was reached is kept, unless the link of an isolated place came up again. */
+static void take_record(struct drained *drained, const struct drained *before,
+			struct fabric *fabric, const struct drained_entry *entry)
+{
+	const struct port *port = drained_port(fabric, entry);
+	struct drained_place place = {.entry = *entry, .step = DRAINED_MARKED};
+	bool is_down = port && drained_is_down(port);
+
+	for (size_t i = 0; i < before->count; i++)
+		if (is_place(&before->places[i], entry))
+			place = before->places[i];
+	if (place.step == DRAINED_MARKED && is_down)
+		place.step = DRAINED_ISOLATED;
+	if (place.step == DRAINED_ISOLATED && port && !is_down)
+		place.step = DRAINED_MARKED;
+	drained->places = mem_grow(drained->places, drained->count, sizeof(*drained->places));
+	drained->places[drained->count++] = place;
+}
+
+void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
+		  bool extend)
+{
+	struct drained before = *drained;
+	const struct drained_entry *entry;
+
+	*drained = (struct drained){0};
+	for (size_t i = 0; i < before.count; i++) {
+		const struct drained_entry *old = &before.places[i].entry;
+
+		if (!port_is_drained(registry, old->node_guid, old->port))
+			mark_port(fabric, old, false);
+		if (!drained_find(registry, old->of, old->of_port))
+			mark_node(fabric, old, false);
+	}
+	entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, -1, entry)) {
+		if (drained_is_own(fabric, entry))
+			continue;
+		mark_node(fabric, entry, true);
+		mark_port(fabric, entry, true);
+		if (extend && !entry->port)
+			extend_target(fabric, registry, entry);
+		take_record(drained, &before, fabric, entry);
+	}
+	free(before.places);
+}
+
+void drained_unmark(struct drained *drained, struct fabric *fabric)
+{
+	for (size_t i = 0; i < drained->count; i++) {
+		mark_port(fabric, &drained->places[i].entry, false);
+		mark_node(fabric, &drained->places[i].entry, false);
+	}
+	free(drained->places);
+	*drained = (struct drained){0};
+}
+
+void drained_apply(const struct drained *drained, const struct fabric *fabric, uint64_t now_us,
+		   uint64_t settle_us)
+{
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *place = &drained->places[i];
+		struct port *port = drained_port(fabric, &place->entry);
+
+		if (!port || place->step == DRAINED_MARKED)
+			continue;
+		if (place->step == DRAINED_CLEAR && now_us - place->clear_us < settle_us)
+			continue;
+		disabled_keep_down(port);
+	}
+}
+
+/* Status */
+
+static json_t *target_json(const struct drained *drained, const struct fabric *fabric,
+			   const struct drained_entry *target)
+{
+	const struct node *node = fabric_find_node(fabric, target->of);
+	unsigned ports = 0, isolated = 0;
+	char guid[GUID_TEXT];
+	json_t *json;
+
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *place = &drained->places[i];
+
+		if (place->entry.of != target->of || place->entry.of_port != target->of_port ||
+		    !place->entry.port)
+			continue;
+		ports++;
+		isolated += place->step == DRAINED_ISOLATED;
+	}
+	json = json_pack("{s:s,s:s,s:s,s:I,s:s,s:i,s:i}", "guid", guid_text(target->of, guid),
+			 "description",
+			 node ? node->facts->description : (const char *)target->name, "by",
+			 target->by_policy ? "policy" : "command", "since_s",
+			 (json_int_t)target->since_s, "state",
+			 drained_is_own(fabric, target) ? "own path"
+			 : isolated == ports		? "isolated"
+							: "draining",
+			 "ports", (int)ports, "isolated", (int)isolated);
+	if (target->of_port)
+		json_object_set_new(json, "port", json_integer(target->of_port));
+	if (target->reason[0])
+		json_object_set_new(json, "reason", json_string((const char *)target->reason));
+	return json;
+}
+
+unsigned drained_count(const struct registry *registry, bool by_policy)
+{
+	const struct drained_entry *entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	unsigned count = 0;
+
+	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, -1, entry))
+		count += entry->port && (bool)entry->by_policy == by_policy;
+	return count;
+}
+
+/* A target with a port has one record. Of a node, only the record without a port counts. */
+json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
+		     const struct registry *registry)
+{
+	const struct drained_entry *entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	json_t *array = json_array();
+
+	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, -1, entry))
+		if (entry->of_port || !entry->port)
+			json_array_append_new(array, target_json(drained, fabric, entry));
+	return array;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Drained nodes and ports. A drained target is a node or a port: routes avoid it, then the ports
+ * that lead to it are disabled, as weftctl port disable does. These ports are the places of the
+ * target: of a switch, the ports of its neighbours, because weftd could not reach the switch to
+ * enable its own ports again. Each place is a record of the registry (struct drained_entry), and so
+ * is each drained node. So the state survives a restart of the manager, of the switches, and a
+ * failover.
+ *
+ * drained_mark() copies the records to the model: port->program.drained, switch_state.drained. A
+ * freeze leaves out the cables of such ports between switches, and such switches. Loop thread only.
+ */
+#ifndef SM_DISCOVERY_DRAINED_H
+#define SM_DISCOVERY_DRAINED_H
+
+#include "fabric/fabric.h"
+#include "lib/control.h"
+#include "store/registry.h"
+
+enum drained_step {
+	DRAINED_MARKED,	  /* routes may still use the port */
+	DRAINED_CLEAR,	  /* no table of its switch uses it any more: to be disabled */
+	DRAINED_ISOLATED, /* its link was seen disabled */
+};
+
+/* A place in the model. */
+struct drained_place {
+	struct drained_entry entry; /* a copy of the record */
+	enum drained_step step;
+	uint64_t clear_us; /* time of DRAINED_CLEAR, by the loop's clock */
+};
+
+struct drained {
+	struct drained_place *places;
+	size_t count;
+};
+
+/* Whether a record drains this port of a switch. */
+bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port);
+/* The records of a target, a node (port 0) or a port; the first, or NULL. The next: registry_next()
+ * with the index DRAINED_BY_TARGET. */
+const struct drained_entry *drained_find(const struct registry *registry, guid_t node_guid,
+					 uint8_t port);
+/* Whether the manager's own path passes this target, so that it is not isolated. */
+bool drained_is_own(const struct fabric *fabric, const struct drained_entry *entry);
+
+/* Brings the marks of the model up to date with the records. extend: also adds records for cables
+ * of drained switches that are new. fabric->topology rises if routes are affected. */
+void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
+		  bool extend);
+/* Removes all marks, because this manager is not MASTER, and frees the list. */
+void drained_unmark(struct drained *drained, struct fabric *fabric);
+/* The port of a place; NULL: it is not in the fabric. */
+struct port *drained_port(const struct fabric *fabric, const struct drained_entry *entry);
+/* Whether the link of a port is down as weftd requested: the port shows Disabled, or never does. */
+bool drained_is_down(const struct port *port);
+/* Requests that the links of clear places are taken down. Called before programming. now_us: time
+ * of the loop's clock; packets of old routes get settle_us to pass. */
+void drained_apply(const struct drained *drained, const struct fabric *fabric, uint64_t now_us,
+		   uint64_t settle_us);
+
+/* What a target would cut off. */
+struct drained_losses {
+	unsigned ports; /* of adapters that lose their path to the manager's part of the fabric */
+	uint64_t pairs; /* of ports of adapters */
+};
+
+/* The places that isolate a target: a node (port 0), or one of its ports. Returns their number, and
+ * an array for free(); only the members node_guid and port are set. Of a port between switches it
+ * is the end that the manager can still reach. 0: there is none. */
+size_t drained_places(const struct fabric *fabric, const struct registry *registry,
+		      const struct node *node, uint8_t port, struct drained_entry **out);
+/* What is lost if these ports are disabled, too; an adapter that is the target itself, and its
+ * ports, do not count. */
+struct drained_losses drained_judge(const struct fabric *fabric, const struct registry *registry,
+				    const struct node *target, const struct drained_entry *places,
+				    size_t count);
+
+/* The number of places, by the policy or by commands. */
+unsigned drained_count(const struct registry *registry, bool by_policy);
+/* An array of the targets for weftctl status; a new reference. */
+json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
+		     const struct registry *registry);
+
+#endif

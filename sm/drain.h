@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The steps of a drain, sweep by sweep (sm/discovery/drained.h has the records and the marks):
+ *   1. A sweep computes routes without the drained cables, and writes the tables.
+ *   2. At its end, a place is clear if its switch has acknowledged tables that do not use it. Links
+ *      to adapters, and links that were drained by force, need no such proof.
+ *   3. When the packets of the old routes have passed, a sweep disables the clear places.
+ *   4. At the end of the sweep that sees them disabled, the target is isolated.
+ * A place that is not clear stays up until a later sweep. Called by sm/sweep.c, the commands and
+ * the policy. Loop thread only.
+ */
+#ifndef SM_DRAIN_H
+#define SM_DRAIN_H
+
+#include "lib/loop.h"
+#include "sm/discovery/drained.h"
+
+struct sm;
+
+struct drain {
+	struct drained drained;
+	uint64_t number;	   /* of the last change to the records */
+	struct loop_timer packets; /* old packets have passed: a sweep is due */
+};
+
+/* Prepares the timer. */
+void drain_init(struct sm *sm);
+/* Stops the timer, and frees the list. */
+void drain_done(struct sm *sm);
+/* Brings the marks of the model up to date with the registry. If this manager is not MASTER, there
+ * are none. */
+void drain_mark(struct sm *sm);
+/* Requests that clear places are disabled; before programming. */
+void drain_apply(struct sm *sm);
+/* Advances each place at the end of a sweep; error: of the sweep. Logs the steps of each target. */
+void drain_settle(struct sm *sm, int error);
+
+/* Drains a target: puts its records, and marks the model. The registry must report them durable
+ * (registry_wait()) before the caller triggers the sweep (drain_begin()). places: of
+ * drained_places(); reason NULL: an administrator's command. */
+void drain_put(struct sm *sm, const struct node *node, uint8_t port,
+	       const struct drained_entry *places, size_t count, bool forced, const char *reason);
+/* Requests the sweep that begins the drain. */
+void drain_begin(struct sm *sm);
+/* Ends the drain of a target: drops its records, and requests that its ports are enabled, apart
+ * from ports that stay disabled or drained for another reason. Returns the number of its ports. The
+ * caller waits and triggers as above. */
+unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port);
+
+#endif

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * The commands drain and undrain (sm/control/drain.c, sm/drain.c, sm/discovery/drained.c) on a fat
+ * tree of fake agents: leaf-01 to leaf-04 with two hosts each, spine-01 and spine-02. At each Set()
+ * that takes a link down, no table of a switch may use this link, and after each Set() every leaf
+ * must reach every host that is not drained.
+ */
+#include "lib/guid.h"
+#include "sm/discovery/drained.h"
+#include "tests/unit/fixtures/control_world.h"
+
+enum { HOSTS = 8, LEAVES = 4, FIRST_UP = 3 };
+
+static const char fabric_spec[] = "fattree:radix=4,levels=2";
+
+/* What the Sets of a test did. */
+static struct observed {
+	struct world *world;
+	void (*before)(void *ctx, const struct fake_set *set);
+	void (*after)(void *ctx, const struct fake_set *set);
+	unsigned disabled, enabled; /* ports */
+	unsigned used;		    /* disabled while a table used them */
+	unsigned lost;		    /* pairs of leaf and host without a path, at any time */
+	unsigned may_lose;	    /* number of a host that does not count; 0: none */
+	bool is_on;
+} observed;
+
+static struct fake_node *numbered(const struct world *world, const char *kind, unsigned number)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), strcmp(kind, "host") ? "%s-%02u" : "%s-%04u", kind, number);
+	return sm_world_node(world, name);
+}
+
+static struct fake_node *leaf(const struct world *world, unsigned number)
+{
+	return numbered(world, "leaf", number);
+}
+
+static struct fake_node *host(const struct world *world, unsigned number)
+{
+	return numbered(world, "host", number);
+}
+
+static uint8_t physical_of(const struct fake_set *set)
+{
+	struct port_info want;
+
+	if (set->attr_id != ATTR_PORT_INFO || !set->port || !fake_is_switch(set->port))
+		return 0;
+	attr_decode(&port_info_format, set->data, &want);
+	return want.port_physical_state;
+}
+
+/* Whether the table of its switch sends packets for a host that is not behind it into a port. */
+static bool is_used(const struct world *world, const struct fake_port *port)
+{
+	for (unsigned h = 1; port && port->node->info.node_type == NODE_SWITCH && h <= HOSTS; h++) {
+		const struct fake_port *end = &host(world, h)->port[1];
+
+		if (end->peer != port && port->node->lft[end->info.lid] == port->num &&
+		    h != observed.may_lose)
+			return true;
+	}
+	return false;
+}
+
+static void before_set(void *ctx, const struct fake_set *set)
+{
+	observed.before(ctx, set);
+	if (!observed.is_on || physical_of(set) != PHYS_DISABLED)
+		return;
+	observed.disabled++;
+	observed.used += is_used(observed.world, set->port);
+}
+
+static void count_lost(void)
+{
+	for (unsigned l = 1; l <= LEAVES; l++)
+		for (unsigned h = 1; h <= HOSTS; h++)
+			observed.lost += h != observed.may_lose &&
+					 !sm_world_leads(leaf(observed.world, l),
+							 host(observed.world, h)->port[1].info.lid,
+							 observed.world->fake);
+}
+
+/* The agents do not take links down by themselves. */
+static void after_set(void *ctx, const struct fake_set *set)
+{
+	observed.after(ctx, set);
+	if (physical_of(set) == PHYS_DISABLED && set->port->peer) {
+		fake_link(set->port, false);
+		set->port->info.port_physical_state = PHYS_DISABLED;
+	} else if (physical_of(set) == PHYS_POLLING && set->port->peer) {
+		observed.enabled++;
+		fake_link(set->port, true);
+	}
+	if (observed.is_on)
+		count_lost();
+}
+
+static void observe(struct world *world)
+{
+	observed = (struct observed){
+		.world = world, .before = world->fake->before_set, .after = world->fake->after_set};
+	world->fake->before_set = before_set;
+	world->fake->after_set = after_set;
+}
+
+static struct world *begin_drain(void)
+{
+	struct world *world = control_start(fabric_spec);
+
+	observe(world);
+	return world;
+}
+
+static void say(struct world *world, const char *command, const char *rest)
+{
+	char request[256];
+
+	snprintf(request, sizeof(request), "{\"command\":\"%s\"%s%s}\n", command, *rest ? "," : "",
+		 rest);
+	control_ask(world, request);
+}
+
+static bool shows_drained(const struct world *world, guid_t guid, unsigned count)
+{
+	json_t *drained =
+		drained_json(&world->sm->drain.drained, world->sm->fabric, world->sm->registry);
+	char text[GUID_TEXT];
+	bool found = json_array_size(drained) == count;
+
+	guid_text(guid, text);
+	for (size_t i = 0; i < json_array_size(drained); i++) {
+		const json_t *row = json_array_get(drained, i);
+
+		found &= strcmp(json_string_value(json_object_get(row, "guid")), text) ||
+			 !strcmp(json_string_value(json_object_get(row, "state")), "isolated");
+	}
+	json_decref(drained);
+	return found;
+}
+
+static bool all_are_isolated(const struct world *world)
+{
+	const struct drained *drained = &world->sm->drain.drained;
+	unsigned isolated = 0;
+
+	for (size_t i = 0; i < drained->count; i++)
+		isolated += drained->places[i].step == DRAINED_ISOLATED;
+	return isolated == LEAVES && sm_world_is_quiet(world);
+}
+
+static void save_tables(const struct world *world, uint8_t tables[LEAVES][256])
+{
+	for (unsigned l = 0; l < LEAVES; l++)
+		memcpy(tables[l], leaf(world, l + 1)->lft, 256);
+}
+
+/* A spine: routes leave it first, nothing is lost, and undrain restores the tables. */
+static void test_spine(void)
+{
+	struct world *world = begin_drain();
+	guid_t guid = sm_world_node(world, "spine-01")->info.node_guid;
+	uint8_t before[LEAVES][256], after[LEAVES][256];
+
+	save_tables(world, before);
+	observed.is_on = true;
+	say(world, "drain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"isolated\":4"));
+	CU_ASSERT(control_has(0, "\"ports_lost\":0"));
+	CU_ASSERT_EQUAL(observed.disabled, LEAVES);
+	CU_ASSERT_EQUAL(observed.used, 0);
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_TRUE(shows_drained(world, guid, 1));
+	CU_ASSERT_PTR_NULL(fabric_find_node(world->sm->fabric, guid));
+	CU_ASSERT_EQUAL(world->sm->routes.report.disconnected, 0);
+	say(world, "drain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"unchanged\":true"));
+	CU_ASSERT_EQUAL(observed.disabled, LEAVES);
+	say(world, "undrain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"up\":4"));
+	CU_ASSERT_EQUAL(observed.enabled, LEAVES);
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	save_tables(world, after);
+	CU_ASSERT_EQUAL(memcmp(before, after, sizeof(before)), 0);
+	CU_ASSERT_TRUE(shows_drained(world, guid, 0));
+	CU_ASSERT_EQUAL(world->loops, 0);
+	say(world, "undrain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"unchanged\":true"));
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* A cable between switches; the far end of its record also names it. */
+static void test_cable(void)
+{
+	struct world *world = begin_drain();
+
+	observed.is_on = true;
+	say(world, "drain", "\"node\":\"leaf-02/3\"");
+	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	CU_ASSERT(control_has(0, "\"port\":3"));
+	CU_ASSERT_TRUE(observed.disabled == 1 && !observed.used && !observed.lost);
+	say(world, "drain", "\"node\":\"leaf-02\",\"port\":4");
+	CU_ASSERT(control_has(0, "would cut off 2 ports of adapters, and 12 pairs of ports"));
+	say(world, "drain", "\"node\":\"spine-02\"");
+	CU_ASSERT(control_has(0, "would cut off 2 ports of adapters"));
+	CU_ASSERT_EQUAL(observed.disabled, 1);
+	say(world, "undrain", "\"all\":true");
+	CU_ASSERT(control_has(0, "\"up\":1"));
+	CU_ASSERT(control_has(0, "leaf-02 port 3"));
+	say(world, "undrain", "\"all\":true");
+	CU_ASSERT(control_has(0, "\"unchanged\":true"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* A host needs no force if it is named itself. */
+static void test_drain_host(void)
+{
+	struct world *world = begin_drain();
+
+	observed.is_on = true;
+	observed.may_lose = 5;
+	say(world, "drain", "\"node\":\"leaf-03\",\"port\":1");
+	CU_ASSERT(control_has(0, "would cut off 1 port of adapters"));
+	CU_ASSERT(control_has(0, "name the host to drain it, \\\"host-0005\\\""));
+	say(world, "drain", "\"node\":\"host-0005\"");
+	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	CU_ASSERT(control_has(0, "\"ports_lost\":0"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_EQUAL(host(world, 5)->port[1].peer->info.port_physical_state, PHYS_DISABLED);
+	CU_ASSERT_TRUE(observed.disabled == 1 && !observed.lost);
+	say(world, "undrain", "\"node\":\"leaf-03\",\"port\":1");
+	CU_ASSERT(control_has(0, "weftctl undrain host-0005"));
+	say(world, "undrain", "\"node\":\"host-0005\"");
+	CU_ASSERT(control_has(0, "\"up\":1"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* Refusals; and --force, which cuts off exactly what the refusal names. */
+static void test_refused(void)
+{
+	static const struct {
+		const char *command, *rest, *words;
+	} rows[] = {
+		{"drain", "\"node\":\"leaf-01\",\"force\":true", "attached to \\\"leaf-01\\\""},
+		{"drain", "\"node\":\"host-0001\",\"force\":true", "attached to \\\"host-0001\\\""},
+		{"drain", "\"node\":\"leaf-01\",\"port\":1,\"force\":true",
+		 "attached to \\\"leaf-01\\\" by this port"},
+		{"drain", "\"node\":\"leaf-02\"",
+		 "would cut off 2 ports of adapters, and 12 pairs"},
+		{"drain", "\"node\":\"leaf-02\",\"port\":9", "has ports 1 to 4"},
+		{"drain", "\"node\":\"leaf-09\"", "did you mean"},
+		{"drain", "\"node\":\"leaf-02\",\"port\":\"x\"", "a number from 1"},
+		{"drain", "\"port\":1", "expected a node"},
+		{"drain", "\"node\":17", "expected a node"},
+		{"undrain", "\"node\":\"leaf-09\"", "did you mean"},
+		{"undrain", "\"node\":\"leaf-02\",\"all\":true", "expected a node, or one of"},
+		{"undrain", "", "expected a node, or one of"},
+	};
+	struct world *world = begin_drain();
+
+	observed.is_on = true;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		say(world, rows[i].command, rows[i].rest);
+		CU_ASSERT(control_has(0, "\"ok\":false"));
+		CU_ASSERT(control_has(0, rows[i].words));
+	}
+	CU_ASSERT_EQUAL(registry_count(world->sm->registry, REGISTRY_DRAINED), 0);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	observed.is_on = false;
+	say(world, "drain", "\"node\":\"leaf-02\",\"force\":true");
+	CU_ASSERT(control_has(0, "\"ports_lost\":2"));
+	CU_ASSERT(control_has(0, "\"isolated\":2"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, HOSTS - 2);
+	say(world, "undrain", "\"node\":\"leaf-02\"");
+	CU_ASSERT(control_has(0, "\"up\":2"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_EQUAL(world->sm->fabric->num_adapters, HOSTS);
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* The records are there when the manager becomes MASTER: after a restart or a failover. The links
+ * are up, because the switches were rebooted, or the former MASTER ended in the middle. */
+static void test_records_first(void)
+{
+	struct sm_options options = sm_world_options();
+	struct net *net = NULL;
+	struct world *world;
+	struct fake_node *spine;
+	char *error = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(spec_build(fabric_spec, &net, &error), 0);
+	world = sm_world_new(net, net_find(net, "host-0001"), 1, &options);
+	observe(world);
+	spine = sm_world_node(world, "spine-01");
+	for (unsigned i = 0; i <= LEAVES; i++) {
+		struct drained_entry entry = {.node_guid = spine->info.node_guid,
+					      .of = spine->info.node_guid,
+					      .since_s = 1,
+					      .name = "spine-01"};
+
+		if (i)
+			entry.node_guid = leaf(world, i)->info.node_guid;
+		entry.port = i ? FIRST_UP : 0;
+		registry_put(world->registry, REGISTRY_DRAINED, &entry);
+	}
+	for (unsigned l = 1; l <= LEAVES; l++)
+		CU_ASSERT_PTR_EQUAL(leaf(world, l)->port[FIRST_UP].peer->node, spine);
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
+	for (unsigned l = 1; l <= LEAVES; l++) {
+		CU_ASSERT_FALSE(is_used(world, &leaf(world, l)->port[FIRST_UP]));
+		CU_ASSERT_EQUAL(leaf(world, l)->port[FIRST_UP].info.port_physical_state,
+				PHYS_DISABLED);
+	}
+	count_lost();
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	CU_ASSERT_EQUAL(world->loops, 0);
+	CU_ASSERT_EQUAL(world->sm->routes.report.disconnected, 0);
+	sm_world_free(world);
+}
+
+/* A cable that is connected to a drained switch later carries no routes, and is disabled. */
+static void test_new_cable(void)
+{
+	struct world *world = begin_drain();
+	struct fake_port *later = &leaf(world, 2)->port[FIRST_UP];
+
+	fake_link(later, false);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	say(world, "drain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"isolated\":3"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	fake_link(later, true);
+	observed.is_on = true;
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
+	CU_ASSERT_EQUAL(later->info.port_physical_state, PHYS_DISABLED);
+	CU_ASSERT_TRUE(!observed.used && !observed.lost);
+	say(world, "undrain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"up\":4"));
+	control_end(world);
+}
+
+/* A drain and a disabled port at the same place: undrain leaves it disabled. */
+static void test_disabled_too(void)
+{
+	struct world *world = begin_drain();
+
+	say(world, "port disable", "\"node\":\"leaf-02\",\"port\":3");
+	say(world, "drain", "\"node\":\"leaf-02\",\"port\":3");
+	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	say(world, "undrain", "\"node\":\"leaf-02\",\"port\":3");
+	CU_ASSERT(control_has(0, "\"ports\":0"));
+	CU_ASSERT_EQUAL(observed.enabled, 0);
+	CU_ASSERT_EQUAL(leaf(world, 2)->port[FIRST_UP].info.port_physical_state, PHYS_DISABLED);
+	control_end(world);
+}
+
+static bool has_record(const struct world *world)
+{
+	return registry_count(world->registry, REGISTRY_DRAINED) > 0;
+}
+
+/* The daemon stops while a drain waits. */
+static void test_drain_stops(void)
+{
+	struct world *world = begin_drain();
+
+	control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, has_record));
+	sm_world_stop(world);
+	CU_ASSERT_TRUE(sm_world_run(world, control_all_answered));
+	CU_ASSERT(control_has(1, "the daemon is stopping"));
+	control_end(world);
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"a spine", test_spine},
+		{"a cable", test_cable},
+		{"a host", test_drain_host},
+		{"refusals and force", test_refused},
+		{"records before the first sweep", test_records_first},
+		{"a new cable", test_new_cable},
+		{"a port that is disabled, too", test_disabled_too},
+		{"the daemon stops", test_drain_stops},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("drain", tests);
+}

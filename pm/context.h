@@ -81,6 +81,8 @@ struct pm {
 	uint64_t reset_by_others; /* since the start, as in struct pm_sweep_figures */
 	bool reset_logged;	  /* the last sweep has logged such ports */
 	struct log_limit limit;
+	void (*read)(void *arg); /* pm_on_read(); NULL: none */
+	void *read_arg;
 };
 
 /* sweep.c: pm has its loop, txns and options. Starts no sweep. */

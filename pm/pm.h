@@ -50,6 +50,22 @@ json_t *pm_status(const struct pm *pm);
  * NULL if pm stops. */
 void pm_problems(struct pm *pm, void (*done)(void *arg, json_t *problems), void *arg);
 
+/* The errors of a port in the recent past. */
+struct pm_link_errors {
+	guid_t guid; /* of the switch, or of the end port */
+	bool is_switch;
+	uint8_t num;
+	uint64_t rose[PORT_ERRORS]; /* by bit of CounterSelect */
+	double symbol_ber;	    /* symbol errors per bit that the link carried; -1: unknown */
+};
+
+/* Calls done(arg) after each read of the counters of the whole fabric. */
+void pm_on_read(struct pm *pm, void (*done)(void *arg), void *arg);
+/* Calls each(arg, errors) for each port whose errors rose lately, of the reads that began after
+ * since_s (wall clock). At most as many reads count as a history has (pm/history.h). */
+void pm_each_link_errors(const struct pm *pm, uint64_t since_s,
+			 void (*each)(void *arg, const struct pm_link_errors *errors), void *arg);
+
 /* perf metrics: head is the text of other modules' figures (taken over); figures of ports follow.
  * names is the word for a list of names (pm/names.h); NULL: those of weft. */
 void pm_metrics(struct pm *pm, struct control_request *request, const char *names, char *head);

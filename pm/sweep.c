@@ -218,6 +218,8 @@ static void pm_sweep_finish(struct pm *pm)
 		 pm->last.duration_us / 1000, pm->last.silent, pm->last.counts.requests,
 		 pm->last.counts.timed_out, pm->last.counts.refused, pm->last.counts.resets);
 	pm_tell_waiters(pm, 0);
+	if (pm->read)
+		pm->read(pm->read_arg);
 	sweep_next(pm);
 }
 

@@ -28,6 +28,7 @@ void drain_done(struct sm *sm)
 {
 	loop_timer_disarm(&sm->drain.packets);
 	drained_unmark(&sm->drain.drained, sm->fabric);
+	map_done(&sm->drain.refused);
 }
 
 void drain_mark(struct sm *sm)
@@ -225,6 +226,18 @@ void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	sm->drain.number = registry_number(sm->registry);
 }
 
+uint64_t drain_since_s(const struct sm *sm)
+{
+	uint64_t since_s = loop_wall_s(sm->loop) - ISOLATE_WINDOW_S;
+
+	return since_s > sm->drain.pardon_s ? since_s : sm->drain.pardon_s;
+}
+
+const struct isolate_options *drain_policy(const struct sm *sm)
+{
+	return &sm->options.isolate;
+}
+
 void drain_begin(struct sm *sm)
 {
 	const struct drained *drained = &sm->drain.drained;
@@ -260,6 +273,8 @@ unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port)
 	while ((entry = drained_find(sm->registry, node_guid, port))) {
 		struct drained_entry copy = *entry;
 
+		if (copy.by_policy)
+			sm->drain.pardon_s = loop_wall_s(sm->loop);
 		registry_drop(sm->registry, REGISTRY_DRAINED, entry);
 		enable_place(sm, &copy);
 		count += copy.port != 0;

@@ -13,7 +13,9 @@
 #define SM_DRAIN_H
 
 #include "lib/loop.h"
+#include "lib/map.h"
 #include "sm/discovery/drained.h"
+#include "sm/isolate.h"
 
 struct sm;
 
@@ -21,6 +23,11 @@ struct drain {
 	struct drained drained;
 	uint64_t number;	   /* of the last change to the records */
 	struct loop_timer packets; /* old packets have passed: a sweep is due */
+	/* Wall clock when a port of the policy was last undrained: older errors do not count. */
+	uint64_t pardon_s;
+	/* By isolate_key(), the logged verdict (enum isolate_verdict, never 0) about each port
+	 * above a threshold that the policy did not isolate. */
+	struct map refused;
 };
 
 /* Prepares the timer. */
@@ -40,6 +47,11 @@ void drain_settle(struct sm *sm, int error);
  * drained_places(); reason NULL: an administrator's command. */
 void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	       const struct drained_entry *places, size_t count, bool forced, const char *reason);
+/* The time of the wall clock from which errors count for the policy: ISOLATE_WINDOW_S ago, and not
+ * before the last undrain of a port of the policy. */
+uint64_t drain_since_s(const struct sm *sm);
+/* The options of the policy; borrowed. */
+const struct isolate_options *drain_policy(const struct sm *sm);
 /* Requests the sweep that begins the drain. */
 void drain_begin(struct sm *sm);
 /* Ends the drain of a target: drops its records, and requests that its ports are enabled, apart

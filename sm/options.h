@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sm/isolate.h"
 #include "store/alias.h"
 
 /* The reaction to a port that babbles. */
@@ -49,6 +50,7 @@ struct sm_options {
 	unsigned flap_hold_max_s;  /* longest time for which a flapping link is held down */
 	unsigned babble_threshold; /* traps within a minute that make a port a babbling one */
 	uint8_t babble_policy;	   /* enum babble_policy */
+	struct isolate_options isolate;
 
 	/* Partitions */
 	uint8_t part_enforce; /* enum part_enforce */

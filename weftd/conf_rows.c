@@ -217,6 +217,31 @@ const struct conf_row conf_rows[] = {
 	{NUMBER("babble_threshold", sm.babble_threshold, 1, 100000, "10"), .unit = "traps",
 	 .summary = "Number of traps about a port within a minute that makes it a babbling port. "
 		    "Traps 129, 130, 131 and 259 count."},
+	{NUMBER("isolate_flaps", sm.isolate.flaps, 0, 1000, "0"), .section = "Isolation by policy",
+	 .summary = "Number of losses of a link within ten minutes from which weftd isolates the "
+		    "port: LinkDownedCounter.",
+	 .details = "0: weftd isolates no port because of losses. weftd isolates a port as "
+		    "`weftctl drain` does: routes leave the link first. It never isolates the last "
+		    "path of a host, nor its own path, nor more ports than `isolate_quota`, and "
+		    "only one port for each read of the counters. Only `weftctl undrain` brings "
+		    "the port back."},
+	{NUMBER("isolate_ber", sm.isolate.ber, 0, 20, "0"),
+	 .summary =
+		 "Symbol bit error rate within ten minutes from which weftd isolates the port: n "
+		 "stands for 1e-n.",
+	 .details = "With 10, weftd isolates a port with a symbol error in 10^10 bits. 0: weftd "
+		    "isolates no port because of this rate."},
+	{NUMBER("isolate_link_errors", sm.isolate.link_errors, 0, 1000000, "0"), .unit = "errors",
+	 .summary = "Number of link errors within ten minutes from which weftd isolates the port.",
+	 .details = "PortRcvErrors, LinkErrorRecoveryCounter and LocalLinkIntegrityErrors count. "
+		    "0: weftd isolates no port because of these errors."},
+	{NUMBER("isolate_quota", sm.isolate.quota, 0, 1000, "4"), .unit = "ports",
+	 .summary = "Largest number of ports that are isolated by policy at one time.",
+	 .details = "weftd also isolates at most 1 % of the links, but it may always isolate one "
+		    "port. 0: weftd isolates no port."},
+	{BOOL("isolate_hosts", sm.isolate.hosts, "false"),
+	 .summary = "Whether weftd also isolates links of hosts, which cuts the host off.",
+	 .details = "`false`: weftd isolates only links between switches."},
 	{CHOICE("m_key_mode", sm.m_key_mode, m_key_modes, "\"none\""), .agree = AGREE_SHOULD,
 	 .section = "M_Keys",
 	 .summary = "M_Keys that weftd gives to ports, so that only subnet managers with the key "

@@ -166,6 +166,13 @@ static const struct rule rules[] = {
 	FABRIC_OK("links", "all up; disabled by command: {disabled_ports}", "disabled_ports"),
 	FABRIC_OK("links", "all up"),
 
+	FABRIC_BAD("drained", DEGRADED,
+		   "{drained_ports.by_policy} port{drained_ports.by_policy#|s} isolated by policy: "
+		   "\"{drained_ports.example.description}\" port {drained_ports.example.port}, "
+		   "{drained_ports.example.reason}",
+		   "check cable and plugs; then weftctl undrain "
+		   "{drained_ports.example.description} {drained_ports.example.port}",
+		   "drained_ports.by_policy"),
 	FABRIC_OK("drained",
 		  "{drained} node{drained#|s} or port{drained#|s}: \"{drained.0.description}\", "
 		  "{drained.0.state}",

@@ -14,6 +14,7 @@
 #include "weftd/capture.h"
 #include "weftd/control_groups.h"
 #include "weftd/health.h"
+#include "weftd/isolation.h"
 #include "weftd/metrics.h"
 
 struct manager {
@@ -26,6 +27,7 @@ struct manager {
 	struct pm *pm;
 	struct control_groups lists;
 	struct capture capture;
+	struct isolation isolation;
 	const struct settings *settings; /* further settings that status shows; or NULL */
 	uint64_t started_s;		 /* wall clock */
 	char *reload_error;		 /* of the last reload; NULL: it was accepted */
@@ -104,6 +106,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	manager->pm =
 		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
 	pm_set_fabric(manager->pm, sm_fabric(manager->sm));
+	isolation_begin(&manager->isolation, manager->pm, manager->sm);
 	capture_init(&manager->capture, loop, manager->txns, manager_own_lid, manager->sm);
 	return manager;
 }

@@ -395,6 +395,26 @@ unsigned drained_count(const struct registry *registry, bool by_policy)
 	return count;
 }
 
+json_t *drained_ports_json(const struct fabric *fabric, const struct registry *registry)
+{
+	const struct drained_entry *entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	json_t *json = json_pack("{s:i,s:i}", "by_command", (int)drained_count(registry, false),
+				 "by_policy", (int)drained_count(registry, true));
+	const struct node *node;
+
+	while (entry && !entry->by_policy)
+		entry = registry_next(registry, REGISTRY_DRAINED, -1, entry);
+	if (!entry)
+		return json;
+	node = fabric_find_node(fabric, entry->of);
+	json_object_set_new(json, "example",
+			    json_pack("{s:s,s:i,s:s}", "description",
+				      node ? node->facts->description : (const char *)entry->name,
+				      "port", entry->of_port, "reason",
+				      (const char *)entry->reason));
+	return json;
+}
+
 /* A target with a port has one record. Of a node, only the record without a port counts. */
 json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
 		     const struct registry *registry)

@@ -78,6 +78,9 @@ struct drained_losses drained_judge(const struct fabric *fabric, const struct re
 
 /* The number of places, by the policy or by commands. */
 unsigned drained_count(const struct registry *registry, bool by_policy);
+/* The numbers of places, and the first target of the policy, for weftctl status; a new reference.
+ */
+json_t *drained_ports_json(const struct fabric *fabric, const struct registry *registry);
 /* An array of the targets for weftctl status; a new reference. */
 json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
 		     const struct registry *registry);

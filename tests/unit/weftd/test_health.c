@@ -101,6 +101,9 @@ static const struct {
 	{"{}", "drained", "healthy", "none"},
 	{"{\"drained\":[{\"description\":\"s1\",\"state\":\"isolated\"}]}", "drained", "healthy",
 	 "1 node or port: \"s1\", isolated"},
+	{"{\"drained\":[{},{}],\"drained_ports\":{\"by_command\":1,\"by_policy\":1,\"example\":"
+	 "{\"description\":\"s1\",\"port\":3,\"reason\":\"r\"}}}",
+	 "drained", "degraded", "1 port isolated by policy: \"s1\" port 3, r"},
 	{"{\"lost_links\":{\"count\":1,\"links\":[{\"from\":{\"description\":\"a\",\"port\":3},"
 	 "\"to\":{\"description\":\"b\",\"port\":4}}]}}",
 	 "links", "degraded", "1 link down: \"a\" port 3 - \"b\" port 4"},

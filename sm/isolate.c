@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The rules of isolation by policy, and what they isolate: sm/isolate.h. */
+#include "sm/isolate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fabric/subject.h"
+#include "include/message_id.h"
+#include "sm/context.h"
+#include "sm/discovery/disabled.h"
+
+/* Ports that are examined after a read; each can need two searches of the fabric. */
+enum { EXAMINED_MAX = 8, PORT_NAME_SIZE = NODE_DESC_SIZE + 16 };
+
+/* Rules */
+
+bool isolate_is_on(const struct isolate_options *options)
+{
+	return options->flaps || options->ber || options->link_errors;
+}
+
+/* 10^-n; 0 for n 0, which is no threshold. */
+static double ber_threshold(unsigned n)
+{
+	double value = n ? 1 : 0;
+
+	for (; n; n--)
+		value /= 10;
+	return value;
+}
+
+/* The ratio of a value to its threshold; 0: below it, or none. */
+static double ratio_of(double value, double threshold)
+{
+	return threshold > 0 && value >= threshold ? value / threshold : 0;
+}
+
+double isolate_excess(const struct isolate_options *options, const struct isolate_figures *figures,
+		      char reason[ISOLATE_REASON_SIZE])
+{
+	double flaps = ratio_of((double)figures->flaps, options->flaps);
+	double errors = ratio_of((double)figures->link_errors, options->link_errors);
+	double worst, ber = ratio_of(figures->ber, ber_threshold(options->ber));
+
+	worst = flaps > errors ? flaps : errors;
+	worst = ber > worst ? ber : worst;
+	reason[0] = '\0';
+	if (worst <= 0)
+		return 0;
+	if (flaps >= worst)
+		snprintf(reason, ISOLATE_REASON_SIZE,
+			 "%" PRIu64 " losses of the link in %d min (isolate_flaps %u)",
+			 figures->flaps, ISOLATE_WINDOW_S / 60, options->flaps);
+	else if (errors >= worst)
+		snprintf(reason, ISOLATE_REASON_SIZE,
+			 "%" PRIu64 " link errors in %d min (isolate_link_errors %u)",
+			 figures->link_errors, ISOLATE_WINDOW_S / 60, options->link_errors);
+	else
+		snprintf(reason, ISOLATE_REASON_SIZE,
+			 "symbol BER of %.1e in %d min (isolate_ber %u)", figures->ber,
+			 ISOLATE_WINDOW_S / 60, options->ber);
+	return worst;
+}
+
+unsigned isolate_limit(const struct isolate_options *options, unsigned links)
+{
+	unsigned share = links >= 200 ? links / 100 : 1;
+
+	return options->quota < share ? options->quota : share;
+}
+
+enum isolate_verdict isolate_verdict(const struct isolate_options *options,
+				     const struct isolate_facts *facts)
+{
+	const struct {
+		bool applies;
+		enum isolate_verdict verdict;
+	} rules[] = {
+		{facts->moving, ISOLATE_MOVING},
+		{facts->no_link, ISOLATE_NO_LINK},
+		{facts->drained, ISOLATE_DRAINED},
+		{facts->own, ISOLATE_OWN},
+		{facts->host && !options->hosts, ISOLATE_HOST},
+		{facts->isolated >= isolate_limit(options, facts->links), ISOLATE_QUOTA},
+		{facts->lost_ports > 0, ISOLATE_LAST_PATH},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		if (rules[i].applies)
+			return rules[i].verdict;
+	return ISOLATE_NOW;
+}
+
+/* Facts */
+
+static bool fabric_is_moving(const struct sm *sm)
+{
+	const struct sweep *sweep = &sm->sweep;
+	const struct drained *drained = &sm->drain.drained;
+
+	for (size_t i = 0; i < drained->count; i++)
+		if (drained->places[i].entry.port && drained->places[i].step != DRAINED_ISOLATED &&
+		    drained_port(sm->fabric, &drained->places[i].entry))
+			return true;
+	return !sm->view || !sm->routed || sweep->running || sweep->failures ||
+	       sm->trigger.wanted || sm->routed_topology != sm->fabric->topology ||
+	       sm->fabric->num_links == 0;
+}
+
+/* The port of these figures; for the link of a host, the port of the host. NULL: not known. */
+static struct port *port_of_figures(const struct sm *sm, const struct isolate_figures *figures)
+{
+	struct node *node;
+	struct port *port;
+
+	if (!figures->is_switch)
+		return map_get(&sm->fabric->ports, figures->guid);
+	node = fabric_find_node(sm->fabric, figures->guid);
+	if (!node || !figures->num || figures->num > node->num_ports)
+		return NULL;
+	port = &node->port[figures->num];
+	return port->peer && !port_of_switch(port->peer) ? port->peer : port;
+}
+
+static bool is_own_link(const struct sm *sm, const struct port *port)
+{
+	return port == sm->fabric->sm_port || port->peer == sm->fabric->sm_port;
+}
+
+/* places and count: of drained_places(), to be freed by the caller. */
+static struct isolate_facts facts_of(const struct sm *sm, const struct port *port,
+				     struct drained_entry **places, size_t *count)
+{
+	const struct port *peer = port ? port->peer : NULL;
+	struct isolate_facts facts = {.moving = fabric_is_moving(sm),
+				      .no_link = !peer || port_state_of(port) < PORT_ACTIVE,
+				      .isolated = drained_count(sm->registry, true),
+				      .links = sm->fabric->num_links};
+
+	if (facts.moving || facts.no_link)
+		return facts;
+	facts.drained =
+		disabled_is_going(sm->registry, port) || disabled_is_going(sm->registry, peer);
+	facts.own = is_own_link(sm, port);
+	facts.host = !port_of_switch(port) || !port_of_switch(peer);
+	if (isolate_verdict(&sm->options.isolate, &facts) != ISOLATE_NOW)
+		return facts;
+	*count = drained_places(sm->fabric, sm->registry, port->node, port->num, places);
+	facts.no_link = !*count;
+	facts.lost_ports =
+		drained_judge(sm->fabric, sm->registry, port->node, *places, *count).ports;
+	return facts;
+}
+
+/* Messages */
+
+static const char *isolate_port_text(const struct port *port, char text[PORT_NAME_SIZE])
+{
+	snprintf(text, PORT_NAME_SIZE, "\"%s\" port %u", port->node->facts->description, port->num);
+	return text;
+}
+
+static const char *const refusals[ISOLATE_VERDICTS] = {
+	[ISOLATE_OWN] = "it is the path of this manager",
+	[ISOLATE_HOST] = "it is the link of a host, and isolate_hosts is not set",
+	[ISOLATE_QUOTA] = "the quota is reached (isolate_quota, and at most 1 % of the links)",
+	[ISOLATE_LAST_PATH] = "it is the last path of some hosts",
+};
+
+/* GUIDs of nodes differ in other bits than the highest. */
+static uint64_t isolate_key(const struct port *port)
+{
+	return port->node->guid ^ (uint64_t)port->num << 56;
+}
+
+/* Logged once for each port and verdict, until no port is above a threshold. */
+static void tell_refused(struct sm *sm, const struct port *port, enum isolate_verdict verdict,
+			 const char *reason)
+{
+	struct log_subject subject;
+	char name[PORT_NAME_SIZE];
+
+	if (!refusals[verdict] || map_counted(&sm->drain.refused, isolate_key(port)) == verdict)
+		return;
+	map_put(&sm->drain.refused, isolate_key(port), (void *)(uintptr_t)verdict);
+	subject = port_subject(port, MESSAGE_DRAINED);
+	log_about(LOG_WARNING, &subject,
+		  "%s is not isolated by policy: %s; the reason was %s (check its cable and plugs)",
+		  isolate_port_text(port, name), refusals[verdict], reason);
+}
+
+static void isolate_port(struct sm *sm, const struct port *port, const struct drained_entry *places,
+			 size_t count, const char *reason)
+{
+	struct log_subject subject = port_subject(port, MESSAGE_DRAINED);
+	char name[PORT_NAME_SIZE];
+
+	log_about(LOG_WARNING, &subject,
+		  "%s is isolated by policy: %s (check its cable and plugs, then weftctl undrain "
+		  "%s %u)",
+		  isolate_port_text(port, name), reason, port->node->facts->description, port->num);
+	drain_put(sm, port->node, port->num, places, count, false, reason);
+	drain_begin(sm);
+}
+
+/* Whether the port was isolated. */
+static bool judge_port(struct sm *sm, const struct isolate_figures *figures, const char *reason)
+{
+	const struct port *port = port_of_figures(sm, figures);
+	struct drained_entry *places = NULL;
+	size_t count = 0;
+	struct isolate_facts facts = facts_of(sm, port, &places, &count);
+	enum isolate_verdict verdict = isolate_verdict(&sm->options.isolate, &facts);
+
+	if (verdict == ISOLATE_NOW)
+		isolate_port(sm, port, places, count, reason);
+	else if (port)
+		tell_refused(sm, port, verdict, reason);
+	free(places);
+	return verdict == ISOLATE_NOW;
+}
+
+/* The worst port first. */
+struct excess {
+	double ratio;
+	const struct isolate_figures *figures;
+};
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct excess *first = a, *second = b;
+
+	if (first->ratio != second->ratio)
+		return first->ratio < second->ratio ? 1 : -1;
+	if (first->figures->guid != second->figures->guid)
+		return first->figures->guid < second->figures->guid ? -1 : 1;
+	return first->figures->num - second->figures->num;
+}
+
+void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t count)
+{
+	const struct isolate_options *options = &sm->options.isolate;
+	struct excess *list = mem_array(count + 1, sizeof(*list));
+	char reason[ISOLATE_REASON_SIZE];
+	size_t number = 0;
+
+	if (peers_role(sm->peers) != SM_MASTER)
+		count = 0;
+	for (size_t i = 0; i < count; i++) {
+		list[number] =
+			(struct excess){isolate_excess(options, &figures[i], reason), &figures[i]};
+		number += list[number].ratio > 0;
+	}
+	if (!number) {
+		map_done(&sm->drain.refused);
+		map_init(&sm->drain.refused);
+	}
+	qsort(list, number, sizeof(*list), by_excess);
+	for (size_t i = 0; i < number && i < EXAMINED_MAX; i++) {
+		isolate_excess(options, list[i].figures, reason);
+		if (judge_port(sm, list[i].figures, reason))
+			break;
+	}
+	free(list);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Isolation by policy: drains the port of a link with too many losses or errors (sm/drain.h), and
+ * stores the reason. All of its options are 0 by default: it is off. It isolates at most one port
+ * for each read of the counters, never a port whose loss cuts off a host, and none while the fabric
+ * changes. Only weftctl undrain brings a port back. The rules are pure functions. Loop thread only.
+ */
+#ifndef SM_ISOLATE_H
+#define SM_ISOLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/iba.h"
+
+struct sm;
+
+enum { ISOLATE_WINDOW_S = 600, ISOLATE_REASON_SIZE = 96 };
+
+struct isolate_options {
+	unsigned flaps;	      /* losses of the link in the window; 0: do not count */
+	unsigned ber;	      /* n: symbol errors per bit, 10^-n; 0: do not count */
+	unsigned link_errors; /* errors of the link in the window; 0: do not count */
+	unsigned quota;	      /* ports that the policy may have isolated at one time */
+	bool hosts;	      /* also the links of hosts */
+};
+
+/* The errors of a port within the window. */
+struct isolate_figures {
+	guid_t guid; /* the NodeGUID of a switch, or the PortGUID of an end port */
+	bool is_switch;
+	uint8_t num;
+	uint64_t flaps;	      /* LinkDownedCounter */
+	uint64_t link_errors; /* PortRcvErrors, LinkErrorRecoveryCounter, LocalLinkIntegrityErrors
+			       */
+	double ber;	      /* symbol errors per bit; below 0: unknown */
+};
+
+/* The facts that decide about a port that is above a threshold. */
+struct isolate_facts {
+	bool moving;	     /* a sweep runs or is due, or the routes are not those of the fabric */
+	bool no_link;	     /* its link is down, or the port is unknown */
+	bool drained;	     /* one end is drained or disabled already */
+	bool own;	     /* the manager's own path */
+	bool host;	     /* the link of a host */
+	unsigned isolated;   /* ports that the policy has isolated */
+	unsigned links;	     /* in the fabric */
+	unsigned lost_ports; /* of adapters that would lose their path */
+};
+
+enum isolate_verdict {
+	ISOLATE_NOW,
+	ISOLATE_MOVING, /* these three: later, or not needed */
+	ISOLATE_NO_LINK,
+	ISOLATE_DRAINED,
+	ISOLATE_OWN, /* these are logged */
+	ISOLATE_HOST,
+	ISOLATE_QUOTA,
+	ISOLATE_LAST_PATH,
+	ISOLATE_VERDICTS,
+};
+
+/* How far the figures are above a threshold: the highest ratio to it; 0: below all. Writes the
+ * reason: "7 losses of the link in 10 min (isolate_flaps 5)". */
+double isolate_excess(const struct isolate_options *options, const struct isolate_figures *figures,
+		      char reason[ISOLATE_REASON_SIZE]);
+/* The most ports that may be isolated at one time: the quota, and at most 1 % of the links, but not
+ * less than one port. */
+unsigned isolate_limit(const struct isolate_options *options, unsigned links);
+/* The verdict about a port above a threshold. */
+enum isolate_verdict isolate_verdict(const struct isolate_options *options,
+				     const struct isolate_facts *facts);
+
+/* Whether the policy is on. */
+bool isolate_is_on(const struct isolate_options *options);
+/* The errors of ports after a read of the counters: isolates at most one port. */
+void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t count);
+
+#endif

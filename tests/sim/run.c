@@ -43,9 +43,9 @@ struct tally {
 };
 
 static const struct scenario *const tables[] = {
-	sim_scenarios, sim_window,  sim_order,	  sim_tenants, sim_trigger,	     sim_store,
-	sim_multicast, sim_keys,    sim_failover, sim_ha,      sim_device_scenarios, sim_habits,
-	sim_ports,     sim_standard};
+	sim_scenarios, sim_drain,     sim_window,  sim_order,	 sim_tenants, sim_trigger,
+	sim_store,     sim_multicast, sim_keys,	   sim_failover, sim_ha,      sim_device_scenarios,
+	sim_habits,    sim_ports,     sim_standard};
 
 static void usage(FILE *stream)
 {

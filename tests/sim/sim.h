@@ -176,7 +176,7 @@ struct scenario {
 };
 extern const struct scenario sim_scenarios[], sim_window[], sim_order[], sim_trigger[], sim_store[],
 	sim_multicast[], sim_keys[], sim_standard[], sim_tenants[], sim_failover[], sim_ha[],
-	sim_device_scenarios[], sim_habits[], sim_ports[];
+	sim_device_scenarios[], sim_habits[], sim_ports[], sim_drain[];
 
 /* Seeds that once failed. A row with the scenario NULL ends the table. */
 struct known_seed {

@@ -149,6 +149,18 @@ static void look_for(struct discover *discover, const struct node *node)
 	}
 }
 
+/* A drained switch whose links weftd has disabled: the tidying drops it when its neighbours were
+ * read. */
+static bool is_isolated(const struct node *node)
+{
+	if (!node->sw || !node->sw->drained)
+		return false;
+	for (unsigned i = 1; i <= node->num_ports; i++)
+		if (port_cabled(&node->port[i]))
+			return false;
+	return true;
+}
+
 static unsigned ask_light(void *arg, size_t *at)
 {
 	struct discover *discover = arg;
@@ -162,6 +174,8 @@ static unsigned ask_light(void *arg, size_t *at)
 		look_for(discover, node);
 		return node->num_ports + 1u;
 	}
+	if (is_isolated(node))
+		return node->num_ports + 1u;
 	if (node->type == NODE_SWITCH && node->target_pass != discover->pass)
 		discover_get(discover, &node->port[0], ATTR_SWITCH_INFO, 0);
 	for (unsigned i = 0; i <= node->num_ports; i++) {

@@ -12,7 +12,7 @@
 #include "sm/discovery/disabled.h"
 
 /* Ports that are examined after a read; each can need two searches of the fabric. */
-enum { EXAMINED_MAX = 8, PORT_NAME_SIZE = NODE_DESC_SIZE + 16 };
+enum { EXAMINED_MAX = 4, PORT_NAME_SIZE = NODE_DESC_SIZE + 16 };
 
 /* Rules */
 

@@ -6,6 +6,7 @@
  * durable before the switch gets it, and the answer follows at the end of the sweep that writes
  * it. Loop thread only.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -522,9 +523,23 @@ static void change_port(struct asking *asking, const struct port *port)
 	registry_wait(sm->registry, &change->waiter);
 }
 
+static char *drained_objection(const struct drained_entry *drained, const struct port *port)
+{
+	const char *name = (const char *)drained->name;
+	char number[8] = "";
+
+	if (drained->of_port)
+		snprintf(number, sizeof(number), " %u", drained->of_port);
+	return mem_printf("\"%s\" port %u is disabled because \"%s\"%s%s is drained; to enable it: "
+			  "weftctl undrain %s%s",
+			  port->node->facts->description, port->num, name,
+			  drained->of_port ? " port" : "", number, name, number);
+}
+
 /* The reason for a refusal in one line; NULL: it is allowed. */
 static char *objection(const struct asking *asking, const struct node *node)
 {
+	const struct drained_entry *drained;
 	const struct port *port;
 
 	if (!node)
@@ -540,6 +555,9 @@ static char *objection(const struct asking *asking, const struct node *node)
 				  port->peer->node->facts->description, port->peer->num);
 	if (node->type != NODE_SWITCH)
 		return mem_printf("only ports of switches can be disabled and enabled");
+	drained = drained_at(asking->sm->registry, node->guid, port->num);
+	if (!asking->disables && drained)
+		return drained_objection(drained, port);
 	if (asking->disables && !asking->forced && port->peer &&
 	    !disabled_leaves_way(asking->sm->fabric, asking->sm->registry, port))
 		return mem_printf("this cable is the only path to \"%s\", so weftd could not "

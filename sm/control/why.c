@@ -90,9 +90,8 @@ const struct port *why_cable(const struct fabric *fabric, const struct why_end *
 static bool why_is_drained(const struct why *why, const struct port *port, const char *to,
 			   struct obstacle *out)
 {
-	const struct drained_entry key = {.node_guid = port->node->guid, .port = port->num},
-				   *entry = registry_first(why->sm->registry, REGISTRY_DRAINED,
-							   DRAINED_BY_PLACE, &key);
+	const struct drained_entry *entry =
+		drained_at(why->sm->registry, port->node->guid, port->num);
 	char name[PORT_NAME_SIZE], target[PORT_NAME_SIZE];
 
 	if (!entry)

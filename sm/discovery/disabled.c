@@ -12,7 +12,9 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 {
 	const struct disabled_entry key = {.node_guid = node_guid, .port = port};
 
-	return registry_find(registry, REGISTRY_DISABLED, &key) != NULL;
+	/* Searches of the fabric ask for each port. */
+	return registry_count(registry, REGISTRY_DISABLED) &&
+	       registry_find(registry, REGISTRY_DISABLED, &key) != NULL;
 }
 
 /* The port of a record; NULL: it is not in the fabric. */

@@ -12,11 +12,17 @@
 
 /* Records */
 
-bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port)
+const struct drained_entry *drained_at(const struct registry *registry, guid_t node_guid,
+				       uint8_t port)
 {
 	const struct drained_entry key = {.node_guid = node_guid, .port = port};
 
-	return port && registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key) != NULL;
+	return port ? registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key) : NULL;
+}
+
+bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port)
+{
+	return drained_at(registry, node_guid, port) != NULL;
 }
 
 const struct drained_entry *drained_find(const struct registry *registry, guid_t node_guid,

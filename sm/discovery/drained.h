@@ -35,7 +35,10 @@ struct drained {
 	size_t count;
 };
 
-/* Whether a record drains this port of a switch. */
+/* The first record that drains this port of a switch; NULL: none. */
+const struct drained_entry *drained_at(const struct registry *registry, guid_t node_guid,
+				       uint8_t port);
+/* Whether there is one. */
 bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port);
 /* The records of a target, a node (port 0) or a port; the first, or NULL. The next: registry_next()
  * with the index DRAINED_BY_TARGET. */

@@ -181,6 +181,8 @@ static void test_spine(void)
 	say(world, "drain", "\"node\":\"spine-01\"");
 	CU_ASSERT(control_has(0, "\"unchanged\":true"));
 	CU_ASSERT_EQUAL(observed.disabled, LEAVES);
+	say(world, "port enable", "\"node\":\"leaf-02\",\"port\":3");
+	CU_ASSERT(control_has(0, "weftctl undrain spine-01"));
 	say(world, "undrain", "\"node\":\"spine-01\"");
 	CU_ASSERT(control_has(0, "\"up\":4"));
 	CU_ASSERT_EQUAL(observed.enabled, LEAVES);

@@ -22,27 +22,33 @@ static void packets_passed(void *arg)
 void drain_init(struct sm *sm)
 {
 	loop_timer_init(&sm->drain.packets, sm->loop, "drained packets", packets_passed, sm);
+	drain_end_init(sm);
 }
 
 void drain_done(struct sm *sm)
 {
 	loop_timer_disarm(&sm->drain.packets);
 	drained_unmark(&sm->drain.drained, sm->fabric);
+	drain_end_forget(sm);
 	map_done(&sm->drain.refused);
 }
 
 void drain_mark(struct sm *sm)
 {
-	if (peers_role(sm->peers) == SM_MASTER)
+	if (peers_role(sm->peers) == SM_MASTER) {
 		drained_mark(&sm->drain.drained, sm->fabric, sm->registry,
 			     !registry_follows(sm->registry));
-	else
+		drain_end_mark(sm);
+	} else {
 		drained_unmark(&sm->drain.drained, sm->fabric);
+		drain_end_forget(sm);
+	}
 }
 
 void drain_apply(struct sm *sm)
 {
 	drained_apply(&sm->drain.drained, sm->fabric, loop_now_us(sm->loop), PACKETS_US);
+	drain_end_apply(sm);
 }
 
 /* Steps */
@@ -169,7 +175,10 @@ void drain_settle(struct sm *sm, int error)
 	struct drained *drained = &sm->drain.drained;
 	bool *advanced, waits = false;
 
-	if (error || !drained->count || peers_role(sm->peers) != SM_MASTER)
+	if (peers_role(sm->peers) != SM_MASTER)
+		return;
+	drain_end_settle(sm);
+	if (error || !drained->count)
 		return;
 	/* A restart would not know why the port is disabled. */
 	if (!registry_durable(sm->registry, sm->drain.number)) {
@@ -250,34 +259,25 @@ void drain_begin(struct sm *sm)
 	trigger_light(&sm->trigger, "a node or port is drained");
 }
 
-static void enable_place(struct sm *sm, const struct drained_entry *entry)
-{
-	struct port *port = drained_port(sm->fabric, entry);
-
-	if (!port || port_is_drained(sm->registry, entry->node_guid, entry->port) ||
-	    port_is_disabled(sm->registry, entry->node_guid, entry->port))
-		return;
-	port->program.keeps_link = false;
-	if (port_info(port)->port_physical_state == PHYS_DISABLED)
-		port_ask_link(port, PHYS_POLLING);
-	else
-		port->program.link_asked = 0;
-	trigger_node(&sm->trigger, entry->node_guid, "a node or port is no longer drained");
-}
-
 unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port)
 {
 	const struct drained_entry *entry;
 	unsigned count = 0;
 
 	while ((entry = drained_find(sm->registry, node_guid, port))) {
-		struct drained_entry copy = *entry;
+		struct drained_entry ending = *entry;
 
-		if (copy.by_policy)
+		if (ending.by_policy)
 			sm->drain.pardon_s = loop_wall_s(sm->loop);
-		registry_drop(sm->registry, REGISTRY_DRAINED, entry);
-		enable_place(sm, &copy);
-		count += copy.port != 0;
+		count += ending.port != 0;
+		ending.ending = true;
+		ending.since_s = loop_wall_s(sm->loop);
+		if (ending.port)
+			registry_put(sm->registry, REGISTRY_DRAINED, &ending);
+		else
+			registry_drop(sm->registry, REGISTRY_DRAINED, entry);
 	}
+	drain_mark(sm);
+	drain_end_look(sm);
 	return count;
 }

@@ -6,7 +6,8 @@
  *      to adapters, and links that were drained by force, need no such proof.
  *   3. When the packets of the old routes have passed, a sweep disables the clear places.
  *   4. At the end of the sweep that sees them disabled, the target is isolated.
- * A place that is not clear stays up until a later sweep. Called by sm/sweep.c, the commands and
+ * A place that is not clear stays up until a later sweep. When the drain ends, its records stay
+ * until the links were enabled (drain_end.c). Called by sm/sweep.c, the commands and
  * the policy. Loop thread only.
  */
 #ifndef SM_DRAIN_H
@@ -19,8 +20,22 @@
 
 struct sm;
 
+/* A place whose drain has ended, and whose port is not known to be enabled yet. */
+struct drain_ending {
+	struct drained_entry entry; /* a copy of the record */
+	uint64_t read_pass;	    /* a read in another pass shows whether the port is enabled */
+};
+
+struct drain_endings {
+	struct drain_ending *list;
+	size_t count;
+	struct loop_timer timer; /* the next look at these ports */
+	uint64_t look_us;	 /* its delay; 0: the first */
+};
+
 struct drain {
 	struct drained drained;
+	struct drain_endings endings;
 	uint64_t number;	   /* of the last change to the records */
 	struct loop_timer packets; /* old packets have passed: a sweep is due */
 	/* Wall clock when a port of the policy was last undrained: older errors do not count. */
@@ -54,9 +69,24 @@ uint64_t drain_since_s(const struct sm *sm);
 const struct isolate_options *drain_policy(const struct sm *sm);
 /* Requests the sweep that begins the drain. */
 void drain_begin(struct sm *sm);
-/* Ends the drain of a target: drops its records, and requests that its ports are enabled, apart
- * from ports that stay disabled or drained for another reason. Returns the number of its ports. The
- * caller waits and triggers as above. */
+/* Ends the drain of a target. The next sweeps enable its ports, apart from ports that stay disabled
+ * or drained for another reason. Returns the number of its ports. The caller waits and triggers as
+ * above. */
 unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port);
+
+/* drain_end.c, for drain.c: ports whose drain has ended */
+
+/* Prepares the timer. */
+void drain_end_init(struct sm *sm);
+/* Brings the list up to date with the registry, and withdraws requests to disable these ports. */
+void drain_end_mark(struct sm *sm);
+/* Stops the timer, and frees the list. */
+void drain_end_forget(struct sm *sm);
+/* Requests that the ports are enabled; before programming. */
+void drain_end_apply(struct sm *sm);
+/* Requests a sweep that reads the ports. */
+void drain_end_look(struct sm *sm);
+/* Drops the records of ports that are enabled; at the end of a sweep. */
+void drain_end_settle(struct sm *sm);
 
 #endif

@@ -144,8 +144,9 @@ static const struct field drained_rows[] = {
 	ROW(drained_entry, since_s, "Since", 144, 64),
 	ROW(drained_entry, by_policy, "ByPolicy", 208, 8),
 	ROW(drained_entry, forced, "Forced", 216, 8),
-	BYTES(drained_entry, name, "Name", 224, 512),
-	BYTES(drained_entry, reason, "Reason", 736, 768),
+	ROW(drained_entry, ending, "Ending", 224, 8),
+	BYTES(drained_entry, name, "Name", 232, 520),
+	BYTES(drained_entry, reason, "Reason", 752, 768),
 };
 
 static const struct field partition_text_rows[] = {
@@ -179,7 +180,7 @@ static const struct format
 		FORMAT(struct partition_text_entry, "PartitionText", 486, partition_text_rows),
 	partition_owner_format =
 		FORMAT(struct partition_owner_entry, "PartitionOwner", 42, partition_owner_rows),
-	drained_format = FORMAT(struct drained_entry, "DrainedPort", 188, drained_rows);
+	drained_format = FORMAT(struct drained_entry, "DrainedPort", 190, drained_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 

@@ -178,7 +178,7 @@ struct disabled_entry { /* identified by node_guid and port */
 	uint8_t port;
 };
 
-enum { DRAINED_NAME_SIZE = 64, DRAINED_REASON_SIZE = 96 };
+enum { DRAINED_NAME_SIZE = 65, DRAINED_REASON_SIZE = 96 };
 
 /* A port of a switch that stays isolated because of a drained target, or the target itself, without
  * a port: sm/discovery/drained.h. */
@@ -190,6 +190,7 @@ struct drained_entry { /* identified by the first four members */
 	uint64_t since_s;
 	uint8_t by_policy;		     /* 0: an administrator drained it */
 	uint8_t forced;			     /* although ports of adapters lose their path */
+	uint8_t ending;			     /* undrained: kept until its link was enabled */
 	uint8_t name[DRAINED_NAME_SIZE];     /* of the node `of`; text, ended by 0 */
 	uint8_t reason[DRAINED_REASON_SIZE]; /* of the policy; text, ended by 0 */
 };

@@ -60,6 +60,7 @@ static const struct range {
 	{REGISTRY_DRAINED, "TargetPort", 0, PORT_MAX, "not 0 to 254"},
 	{REGISTRY_DRAINED, "ByPolicy", 0, 1, "not 0 or 1"},
 	{REGISTRY_DRAINED, "Forced", 0, 1, "not 0 or 1"},
+	{REGISTRY_DRAINED, "Ending", 0, 1, "not 0 or 1"},
 	{REGISTRY_PARTITION_OWNER, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
 	{REGISTRY_PARTITION_TEXT, "Size", 1, PARTITION_TEXT_SIZE, "not 1 to 480"},
 };

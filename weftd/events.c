@@ -309,11 +309,11 @@ static guid_t say_drained(const void *before, const void *after, char text[TEXT_
 	const struct drained_entry *entry = after ? after : before;
 	char port[16] = "";
 
-	if (entry->port && !entry->of_port)
+	if ((entry->port && !entry->of_port) || (!after && entry->ending))
 		return 0;
 	if (entry->of_port)
 		snprintf(port, sizeof(port), " port %u", entry->of_port);
-	if (after)
+	if (after && !entry->ending)
 		snprintf(text, TEXT_SIZE, "drain of \"%s\"%s requested by %s%s",
 			 (const char *)entry->name, port, entry->by_policy ? "policy: " : "command",
 			 (const char *)entry->reason);

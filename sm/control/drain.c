@@ -48,12 +48,11 @@ static bool has_name(const struct drained_entry *entry, const char *name, guid_t
 /* A target whose node is absent, or hidden from the view because it is drained. */
 static bool find_recorded(const struct sm *sm, const char *name, struct drain_target *out)
 {
-	const struct drained_entry *entry =
-		registry_first(sm->registry, REGISTRY_DRAINED, -1, NULL);
+	const struct drained_entry *entry = drained_first(sm->registry);
 	guid_t guid = 0;
 
 	guid_read(name, &guid);
-	for (; entry; entry = registry_next(sm->registry, REGISTRY_DRAINED, -1, entry)) {
+	for (; entry; entry = drained_next(sm->registry, -1, entry)) {
 		if (!has_name(entry, name, guid))
 			continue;
 		out->guid = entry->of;
@@ -356,7 +355,7 @@ static void undrain_target(struct undrain *undrain, const struct drained_entry *
 	const struct drained_entry *entry = drained_find(registry, of->of, of->of_port);
 	struct drained_entry first = *entry;
 
-	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, DRAINED_BY_TARGET, entry)) {
+	for (; entry; entry = drained_next(registry, DRAINED_BY_TARGET, entry)) {
 		if (!entry->port)
 			continue;
 		undrain->places =
@@ -392,9 +391,9 @@ static void undrain_all(struct undrain *undrain, bool only_policy)
 	const struct drained_entry *entry;
 
 	do {
-		entry = registry_first(undrain->sm->registry, REGISTRY_DRAINED, -1, NULL);
+		entry = drained_first(undrain->sm->registry);
 		while (entry && only_policy && !entry->by_policy)
-			entry = registry_next(undrain->sm->registry, REGISTRY_DRAINED, -1, entry);
+			entry = drained_next(undrain->sm->registry, -1, entry);
 		if (entry)
 			undrain_target(undrain, entry);
 	} while (entry);
@@ -405,13 +404,12 @@ static const struct drained_entry *find_drained(const struct sm *sm,
 						const struct drain_target *target)
 {
 	const struct drained_entry *entry = drained_find(sm->registry, target->guid, target->port);
-	const struct drained_entry key = {.node_guid = target->guid, .port = target->port};
 
 	if (entry || !target->port)
 		return entry;
-	entry = registry_first(sm->registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key);
+	entry = drained_at(sm->registry, target->guid, target->port);
 	while (entry && !entry->of_port)
-		entry = registry_next(sm->registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, entry);
+		entry = drained_next(sm->registry, DRAINED_BY_PLACE, entry);
 	return entry;
 }
 
@@ -419,16 +417,13 @@ static void undrain_one(struct undrain *undrain, struct control_request *request
 			const struct drain_target *target)
 {
 	struct sm *sm = undrain->sm;
-	const struct drained_entry key = {.node_guid = target->guid, .port = target->port};
 	const struct drained_entry *entry = find_drained(sm, target), *other;
 
 	if (entry) {
 		undrain_target(undrain, entry);
 		return;
 	}
-	other = target->port
-			? registry_first(sm->registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key)
-			: NULL;
+	other = drained_at(sm->registry, target->guid, target->port);
 	if (other)
 		control_fail(request,
 			     "\"%s\" port %u is disabled because \"%s\" is drained: weftctl "

@@ -12,12 +12,35 @@
 
 /* Records */
 
+/* The first record of a walk that is in force; entry: the present record of the walk. */
+static const struct drained_entry *in_force(const struct registry *registry, int index,
+					    const struct drained_entry *entry)
+{
+	while (entry && entry->ending)
+		entry = registry_next(registry, REGISTRY_DRAINED, index, entry);
+	return entry;
+}
+
+const struct drained_entry *drained_first(const struct registry *registry)
+{
+	return in_force(registry, -1, registry_first(registry, REGISTRY_DRAINED, -1, NULL));
+}
+
+const struct drained_entry *drained_next(const struct registry *registry, int index,
+					 const struct drained_entry *entry)
+{
+	return in_force(registry, index, registry_next(registry, REGISTRY_DRAINED, index, entry));
+}
+
 const struct drained_entry *drained_at(const struct registry *registry, guid_t node_guid,
 				       uint8_t port)
 {
 	const struct drained_entry key = {.node_guid = node_guid, .port = port};
 
-	return port ? registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key) : NULL;
+	if (!port)
+		return NULL;
+	return in_force(registry, DRAINED_BY_PLACE,
+			registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key));
 }
 
 bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port)
@@ -30,7 +53,8 @@ const struct drained_entry *drained_find(const struct registry *registry, guid_t
 {
 	const struct drained_entry key = {.of = node_guid, .of_port = port};
 
-	return registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_TARGET, &key);
+	return in_force(registry, DRAINED_BY_TARGET,
+			registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_TARGET, &key));
 }
 
 struct port *drained_port(const struct fabric *fabric, const struct drained_entry *entry)
@@ -318,8 +342,8 @@ void drained_mark(struct drained *drained, struct fabric *fabric, struct registr
 		if (!drained_find(registry, old->of, old->of_port))
 			mark_node(fabric, old, false);
 	}
-	entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
-	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, -1, entry)) {
+	entry = drained_first(registry);
+	for (; entry; entry = drained_next(registry, -1, entry)) {
 		if (drained_is_own(fabric, entry))
 			continue;
 		mark_node(fabric, entry, true);
@@ -393,23 +417,23 @@ static json_t *target_json(const struct drained *drained, const struct fabric *f
 
 unsigned drained_count(const struct registry *registry, bool by_policy)
 {
-	const struct drained_entry *entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	const struct drained_entry *entry = drained_first(registry);
 	unsigned count = 0;
 
-	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, -1, entry))
+	for (; entry; entry = drained_next(registry, -1, entry))
 		count += entry->port && (bool)entry->by_policy == by_policy;
 	return count;
 }
 
 json_t *drained_ports_json(const struct fabric *fabric, const struct registry *registry)
 {
-	const struct drained_entry *entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	const struct drained_entry *entry = drained_first(registry);
 	json_t *json = json_pack("{s:i,s:i}", "by_command", (int)drained_count(registry, false),
 				 "by_policy", (int)drained_count(registry, true));
 	const struct node *node;
 
 	while (entry && !entry->by_policy)
-		entry = registry_next(registry, REGISTRY_DRAINED, -1, entry);
+		entry = drained_next(registry, -1, entry);
 	if (!entry)
 		return json;
 	node = fabric_find_node(fabric, entry->of);
@@ -425,10 +449,10 @@ json_t *drained_ports_json(const struct fabric *fabric, const struct registry *r
 json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
 		     const struct registry *registry)
 {
-	const struct drained_entry *entry = registry_first(registry, REGISTRY_DRAINED, -1, NULL);
+	const struct drained_entry *entry = drained_first(registry);
 	json_t *array = json_array();
 
-	for (; entry; entry = registry_next(registry, REGISTRY_DRAINED, -1, entry))
+	for (; entry; entry = drained_next(registry, -1, entry))
 		if (entry->of_port || !entry->port)
 			json_array_append_new(array, target_json(drained, fabric, entry));
 	return array;

@@ -35,12 +35,17 @@ struct drained {
 	size_t count;
 };
 
+/* A walk over the records that are in force; those of an ended drain are not (ending). NULL: no
+ * more. index: -1, or of a walk that drained_at() or drained_find() began. */
+const struct drained_entry *drained_first(const struct registry *registry);
+const struct drained_entry *drained_next(const struct registry *registry, int index,
+					 const struct drained_entry *entry);
 /* The first record that drains this port of a switch; NULL: none. */
 const struct drained_entry *drained_at(const struct registry *registry, guid_t node_guid,
 				       uint8_t port);
 /* Whether there is one. */
 bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port);
-/* The records of a target, a node (port 0) or a port; the first, or NULL. The next: registry_next()
+/* The records of a target, a node (port 0) or a port; the first, or NULL. The next: drained_next()
  * with the index DRAINED_BY_TARGET. */
 const struct drained_entry *drained_find(const struct registry *registry, guid_t node_guid,
 					 uint8_t port);

@@ -12,7 +12,7 @@
 
 #define TREE "fattree:radix=8,levels=2"
 
-enum { LEAVES = 8, FIRST_UP = 5 };
+enum { LEAVES = 8, SPINES = 4, FIRST_UP = 5 };
 
 static struct sm *sm_of(const struct sim_manager *manager)
 {
@@ -51,6 +51,24 @@ static unsigned count_disabled(struct sim *sim, unsigned spine)
 			 PHYS_DISABLED;
 	}
 	return count;
+}
+
+/* No port without a record stays disabled. */
+static void check_disabled(struct sim *sim, const struct sim_manager *manager)
+{
+	for (unsigned l = 1; l <= LEAVES; l++) {
+		for (unsigned p = 1; p < FIRST_UP + SPINES; p++) {
+			const struct device_port *port;
+			char name[16];
+
+			snprintf(name, sizeof(name), "leaf-%02u", l);
+			port = sim_port(sim, name, p);
+			sim_expect(sim,
+				   port->info.port_physical_state != PHYS_DISABLED ||
+					   port_is_drained(sm_of(manager)->registry,
+							   port->device->node_guid, (uint8_t)p));
+		}
+	}
 }
 
 static void undrain_node(struct sim *sim, struct sim_manager *manager, const char *name)
@@ -107,6 +125,34 @@ static void drain_is_interrupted(struct sim *sim)
 	}
 }
 
+/* The drain ends after some milliseconds, in each of its steps, while MADs are lost; then the
+ * manager is killed, so that the end of the drain may not have been stored. */
+static void undrain_is_interrupted(struct sim *sim)
+{
+	const struct world_faults loss = {.drop_ppm = 100000};
+	struct sim_manager *manager = sim_start_keeping(sim, "host-0001", NULL);
+
+	for (uint64_t after_us = 200; after_us < 2000000 && !sim->failed; after_us *= 3) {
+		sim_settle(sim, 60 * SIM_S);
+		if (!drain_node(sim, manager, "spine-02"))
+			return;
+		sim_faults(sim, &loss);
+		sim_pass(sim, after_us);
+		undrain_node(sim, manager, "spine-02");
+		sim_pass(sim, 1 + sim_random(sim, 50000));
+		sim_kill(manager);
+		sim_restart(manager);
+		sim_pass(sim, sim_random(sim, 300000));
+		sim_faults(sim, NULL);
+		sim_settle_and_check(sim);
+		check_disabled(sim, manager);
+		undrain_node(sim, manager, "spine-02");
+		sim_settle_and_check(sim);
+		sim_expect(sim, count_disabled(sim, 2) == 0);
+		sim_expect(sim, !registry_count(sm_of(manager)->registry, REGISTRY_DRAINED));
+	}
+}
+
 /* Two spines are drained while the remaining cables lose links. */
 static void drain_meets_faults(struct sim *sim)
 {
@@ -133,6 +179,7 @@ static void drain_meets_faults(struct sim *sim)
 const struct scenario sim_drain[] = {
 	{.name = "spine-is-drained", .topology = TREE, .play = spine_is_drained},
 	{.name = "drain-is-interrupted", .topology = TREE, .play = drain_is_interrupted},
+	{.name = "undrain-is-interrupted", .topology = TREE, .play = undrain_is_interrupted},
 	{.name = "drain-meets-faults", .topology = TREE, .play = drain_meets_faults},
 	{.name = NULL},
 };

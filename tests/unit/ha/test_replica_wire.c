@@ -343,6 +343,7 @@ static const struct drained_entry drained_by_hand = {.node_guid = 0x0002c9030000
 						     .since_s = 0x0102030405060708,
 						     .by_policy = 1,
 						     .forced = 1,
+						     .ending = 1,
 						     .name = "n",
 						     .reason = "r"};
 static const struct partition_owner_entry partition_owner_by_hand = {
@@ -387,7 +388,7 @@ static const struct {
 	{REGISTRY_PARTITION_OWNER, &partition_owner_by_hand, sizeof(partition_owner_by_hand),
 	 "0005 0002c90300000001", "73697465 .28 "},
 	{REGISTRY_DRAINED, &drained_by_hand, sizeof(drained_by_hand),
-	 "0002c90300000009 07 0002c90300000001 03", "0102030405060708 01 01 6e .63 72 .95 "},
+	 "0002c90300000009 07 0002c90300000001 03", "0102030405060708 01 01 01 6e .64 72 .95 "},
 };
 
 /* The complete frame of one change as bytes. */

@@ -146,7 +146,7 @@ static const struct drained_entry *isolated(const struct world *world, const cha
 
 static size_t count_isolated(const struct world *world)
 {
-	return registry_count(world->registry, REGISTRY_DRAINED);
+	return drained_count(world->registry, true);
 }
 
 /* Exactly the worst port, only one, and not again. */

@@ -131,7 +131,7 @@ static const struct {
 	{REGISTRY_DISABLED, RECORD(disabled),
 	 "{\"NodeGUID\":\"0x0002c90300000001\",\"Port\":7,\"kind\":\"disabled port\"}"},
 	{REGISTRY_DRAINED, RECORD(drained),
-	 "{\"ByPolicy\":1,\"Forced\":0,\"Name\":\"spine-01\",\"NodeGUID\":"
+	 "{\"ByPolicy\":1,\"Ending\":0,\"Forced\":0,\"Name\":\"spine-01\",\"NodeGUID\":"
 	 "\"0x0002c90300000009\",\"Port\":7,\"Reason\":\"flaps\",\"Since\":"
 	 "\"0x000000000000004d\",\"Target\":\"0x0002c90300000001\",\"TargetPort\":0,"
 	 "\"kind\":\"drained port\"}"},

@@ -23,6 +23,9 @@ static struct observed {
 	unsigned lost;		    /* pairs of leaf and host without a path, at any time */
 	unsigned may_lose;	    /* number of a host that does not count; 0: none */
 	bool is_on;
+	enum fake_fate fate; /* of the next Sets that enable or disable a port: */
+	uint8_t physical;
+	unsigned fates;
 } observed;
 
 static struct fake_node *numbered(const struct world *world, const char *kind, unsigned number)
@@ -371,6 +374,83 @@ static void test_disabled_too(void)
 	control_end(world);
 }
 
+static unsigned count_disabled(const struct world *world)
+{
+	unsigned count = 0;
+
+	for (unsigned l = 1; l <= LEAVES; l++)
+		for (unsigned p = FIRST_UP; p <= FIRST_UP + 1; p++)
+			count += leaf(world, l)->port[p].info.port_physical_state == PHYS_DISABLED;
+	return count;
+}
+
+static enum fake_fate fate_of_set(void *ctx, struct fake_node *node,
+				  const struct mad_header *header)
+{
+	bool enables;
+
+	(void)ctx;
+	if (!observed.fates || node->info.node_type != NODE_SWITCH ||
+	    header->method != METHOD_SET || header->attr_id != ATTR_PORT_INFO ||
+	    (header->attr_mod & UINT8_MAX) != FIRST_UP)
+		return FAKE_ANSWER;
+	enables = node->port[FIRST_UP].info.port_physical_state == PHYS_DISABLED;
+	if (enables != (observed.physical == PHYS_POLLING))
+		return FAKE_ANSWER;
+	observed.fates--;
+	return observed.fate;
+}
+
+static bool is_disabling(const struct world *world)
+{
+	(void)world;
+	return observed.disabled > 0;
+}
+
+static bool is_undrained(const struct world *world)
+{
+	return !registry_count(world->registry, REGISTRY_DRAINED) && sm_world_is_quiet(world) &&
+	       control_all_answered(world);
+}
+
+/* The drain ends while its Sets are under way, or Sets are lost: no port stays disabled. */
+static void test_undrain_early(void)
+{
+	static const struct {
+		bool (*until)(const struct world *world);
+		enum fake_fate fate;
+		uint8_t physical;
+		unsigned count;
+	} rows[] = {
+		{is_disabling, FAKE_ANSWER, 0, 0},
+		{is_disabling, FAKE_LOSE_ANSWER, PHYS_DISABLED, 12},
+		{is_disabling, FAKE_LOSE_REQUEST, PHYS_POLLING, 12},
+		{all_are_isolated, FAKE_LOSE_REQUEST, PHYS_POLLING, 24},
+		{all_are_isolated, FAKE_BUSY, PHYS_POLLING, 24},
+		{all_are_isolated, FAKE_REFUSE, PHYS_POLLING, 6},
+	};
+	struct world *world = begin_drain();
+
+	world->fake->fate = fate_of_set;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		observed.disabled = 0;
+		observed.fate = rows[i].fate;
+		observed.physical = rows[i].physical;
+		observed.fates = rows[i].count;
+		observed.is_on = true;
+		control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");
+		CU_ASSERT_TRUE(sm_world_run(world, rows[i].until));
+		control_say(2, "{\"command\":\"undrain\",\"node\":\"spine-01\"}\n");
+		CU_ASSERT_TRUE(sm_world_run(world, is_undrained));
+		CU_ASSERT(control_has(2, "spine-01"));
+		CU_ASSERT_EQUAL(count_disabled(world), 0);
+		CU_ASSERT_EQUAL(world->sm->fabric->num_switches, LEAVES + 2);
+	}
+	observed.fates = 0;
+	sm_world_check_up(world);
+	control_end(world);
+}
+
 static bool has_record(const struct world *world)
 {
 	return registry_count(world->registry, REGISTRY_DRAINED) > 0;
@@ -399,6 +479,7 @@ int main(void)
 		{"records before the first sweep", test_records_first},
 		{"a new cable", test_new_cable},
 		{"a port that is disabled, too", test_disabled_too},
+		{"an early undrain", test_undrain_early},
 		{"the daemon stops", test_drain_stops},
 		CU_TEST_INFO_NULL,
 	};

@@ -233,6 +233,7 @@ void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 		registry_put(sm->registry, REGISTRY_DRAINED, &entry);
 	}
 	sm->drain.number = registry_number(sm->registry);
+	drain_mark(sm);
 }
 
 uint64_t drain_since_s(const struct sm *sm)

@@ -57,7 +57,8 @@ void drain_apply(struct sm *sm);
 /* Advances each place at the end of a sweep; error: of the sweep. Logs the steps of each target. */
 void drain_settle(struct sm *sm, int error);
 
-/* Drains a target: puts its records, and marks the model. The registry must report them durable
+/* Drains a target: puts its records, and marks the model, so that the next drain is judged without
+ * its cables. The registry must report them durable
  * (registry_wait()) before the caller triggers the sweep (drain_begin()). places: of
  * drained_places(); reason NULL: an administrator's command. */
 void drain_put(struct sm *sm, const struct node *node, uint8_t port,

@@ -456,6 +456,41 @@ static bool has_record(const struct world *world)
 	return registry_count(world->registry, REGISTRY_DRAINED) > 0;
 }
 
+static bool has_answer_2(const struct world *world)
+{
+	(void)world;
+	return control_answered(2);
+}
+
+/* A second change is judged without the cables of a drain that is not durable yet. */
+static void test_two_changes(void)
+{
+	struct world *world = begin_drain();
+	struct isolate_figures figures = {.guid = leaf(world, 2)->info.node_guid,
+					  .is_switch = true,
+					  .num = FIRST_UP + 1,
+					  .flaps = 100};
+
+	world->sm->options.isolate = (struct isolate_options){.flaps = 5, .quota = 4};
+	registry_keep(world->registry, KEPT_BY_STORE, true);
+	control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, has_record));
+	isolate_judge(world->sm, &figures, 1);
+	control_say(2, "{\"command\":\"drain\",\"node\":\"spine-02\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, has_answer_2));
+	CU_ASSERT(control_has(2, "would cut off"));
+	control_say(2, "{\"command\":\"port disable\",\"node\":\"leaf-02\",\"port\":4}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, has_answer_2));
+	CU_ASSERT(control_has(2, "is the only path"));
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_DRAINED), LEAVES + 1);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	registry_kept(world->registry, KEPT_BY_STORE, registry_number(world->registry));
+	CU_ASSERT_TRUE(sm_world_run(world, control_all_answered));
+	CU_ASSERT(control_has(1, "\"isolated\":4"));
+	registry_keep(world->registry, KEPT_BY_STORE, false);
+	control_end(world);
+}
+
 /* The daemon stops while a drain waits. */
 static void test_drain_stops(void)
 {
@@ -480,6 +515,7 @@ int main(void)
 		{"a new cable", test_new_cable},
 		{"a port that is disabled, too", test_disabled_too},
 		{"an early undrain", test_undrain_early},
+		{"two changes at once", test_two_changes},
 		{"the daemon stops", test_drain_stops},
 		CU_TEST_INFO_NULL,
 	};

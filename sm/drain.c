@@ -35,9 +35,13 @@ void drain_done(struct sm *sm)
 
 void drain_mark(struct sm *sm)
 {
+	uint64_t before = registry_number(sm->registry);
+
 	if (peers_role(sm->peers) == SM_MASTER) {
 		drained_mark(&sm->drain.drained, sm->fabric, sm->registry,
 			     !registry_follows(sm->registry));
+		if (registry_number(sm->registry) != before) /* cables of a target are new */
+			sm->drain.number = registry_number(sm->registry);
 		drain_end_mark(sm);
 	} else {
 		drained_unmark(&sm->drain.drained, sm->fabric);
@@ -47,7 +51,8 @@ void drain_mark(struct sm *sm)
 
 void drain_apply(struct sm *sm)
 {
-	drained_apply(&sm->drain.drained, sm->fabric, loop_now_us(sm->loop), PACKETS_US);
+	if (registry_durable(sm->registry, sm->drain.number))
+		drained_apply(&sm->drain.drained, sm->fabric, loop_now_us(sm->loop), PACKETS_US);
 	drain_end_apply(sm);
 }
 

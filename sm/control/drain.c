@@ -33,6 +33,7 @@ struct draining {
 	struct loop_timer timer; /* the next look at ports that are not as wanted */
 	uint64_t until_us;	 /* the end of the wait */
 	bool enables;		 /* undrain */
+	bool is_durable;	 /* the records are */
 	json_t *answer;
 	struct drained_entry *places; /* to be isolated, or to come up */
 	size_t count;
@@ -180,14 +181,30 @@ static void draining_reply(struct draining *draining)
 	draining_free(draining);
 }
 
+static void draining_unstored(struct draining *draining)
+{
+	control_fail(draining->request,
+		     "the change is not stored yet, because the store or a standby has not "
+		     "acknowledged it: it takes effect later (see weftctl status)");
+	draining_free(draining);
+}
+
 /* A trap that reports a link may be lost, so the ports are read again. */
 static void draining_look(void *arg)
 {
 	struct draining *draining = arg;
 	struct sm *sm = draining->sm;
 
+	if (peers_role(sm->peers) != SM_MASTER) {
+		sm_at_master(sm, draining->request, "wait for a drain or undrain");
+		draining_free(draining);
+		return;
+	}
 	if (loop_now_us(sm->loop) >= draining->until_us) {
-		draining_reply(draining);
+		if (draining->is_durable)
+			draining_reply(draining);
+		else
+			draining_unstored(draining);
 		return;
 	}
 	for (size_t i = 0; i < draining->count; i++)
@@ -213,8 +230,7 @@ static void drain_durable(void *ctx)
 {
 	struct draining *draining = ctx;
 
-	draining->until_us = loop_now_us(draining->sm->loop) + WAIT_US;
-	loop_timer_arm(&draining->timer, LOOK_US);
+	draining->is_durable = true;
 	sweep_wait(draining->sm, &draining->sweep);
 	if (draining->enables)
 		trigger_light(&draining->sm->trigger, "a node or port is no longer drained");
@@ -240,6 +256,8 @@ static void draining_begin(struct sm *sm, struct control_request *request, bool 
 	list_init(&draining->sweep.link);
 	loop_timer_init(&draining->timer, sm->loop, "drain", draining_look, draining);
 	list_push(&sm->commands->drains, &draining->link);
+	draining->until_us = loop_now_us(sm->loop) + WAIT_US;
+	loop_timer_arm(&draining->timer, LOOK_US);
 	registry_wait(sm->registry, &draining->durable);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "fabric/no_transit.h"
 #include "lib/guid.h"
 #include "lib/map.h"
 #include "lib/mem.h"
@@ -64,8 +65,17 @@ static unsigned ends_at(const struct node *node)
 	return ends;
 }
 
-/* Walks the fabric from a node without the cable at cut, until it finds the switch of cut. Returns
- * whether it found it; *ends: ports of adapters at the switches that it passed. */
+/* Whether routes may use the cable at this port, and the switch at its other end. */
+static bool is_of_routes(const struct fabric *fabric, const struct port *port)
+{
+	const struct node *next = port->peer->node;
+
+	return cable_counts(port) && (next->type != NODE_SWITCH || switch_counts(fabric, next));
+}
+
+/* Walks the fabric from a node, over cables that routes may use, without the cable at cut, until it
+ * finds the switch of cut. Returns whether it found it; *ends: ports of adapters at the switches
+ * that it passed. */
 static bool finds_switch(const struct fabric *fabric, const struct registry *registry,
 			 const struct port *cut, struct node *from, unsigned *ends)
 {
@@ -87,6 +97,8 @@ static bool finds_switch(const struct fabric *fabric, const struct registry *reg
 			const struct port *port = &node->port[i], *peer = port->peer;
 
 			if (!peer || port == cut || peer == cut || map_get(&seen, peer->node->guid))
+				continue;
+			if (!is_of_routes(fabric, port))
 				continue;
 			if (disabled_is_going(registry, port) || disabled_is_going(registry, peer))
 				continue;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/no_transit.h"
 #include "lib/guid.h"
 #include "lib/map.h"
 #include "lib/mem.h"
@@ -96,6 +97,7 @@ bool drained_is_own(const struct fabric *fabric, const struct drained_entry *ent
 struct drained_cut {
 	struct map ports; /* struct port by its address */
 	const struct node *node;
+	bool as_routes; /* only cables and switches that routes may use */
 };
 
 static bool is_cut(const struct drained_cut *cut, const struct port *port)
@@ -108,13 +110,16 @@ static bool is_passable(const struct registry *registry, const struct drained_cu
 {
 	const struct port *peer = port->peer;
 
-	return peer && !is_cut(cut, port) && !is_cut(cut, peer) &&
-	       !disabled_is_going(registry, port) && !disabled_is_going(registry, peer);
+	return peer && (!cut->as_routes || cable_counts(port)) && !is_cut(cut, port) &&
+	       !is_cut(cut, peer) && !disabled_is_going(registry, port) &&
+	       !disabled_is_going(registry, peer);
 }
 
-static bool is_barrier(const struct drained_cut *cut, const struct node *node)
+static bool is_barrier(const struct fabric *fabric, const struct drained_cut *cut,
+		       const struct node *node)
 {
-	return node == cut->node || node->sw->drained;
+	return node == cut->node || node->sw->drained ||
+	       (cut->as_routes && !switch_counts(fabric, node));
 }
 
 /* Puts the switches that the manager reaches into reached. Returns the number of ports of adapters
@@ -144,7 +149,7 @@ static unsigned search_reached(const struct fabric *fabric, const struct registr
 				ends += next != cut->node;
 				continue;
 			}
-			if (map_get(reached, next->guid) || is_barrier(cut, next))
+			if (map_get(reached, next->guid) || is_barrier(fabric, cut, next))
 				continue;
 			map_put(reached, next->guid, next);
 			queue[tail++] = next;
@@ -222,7 +227,8 @@ struct drained_losses drained_judge(const struct fabric *fabric, const struct re
 				    const struct node *target, const struct drained_entry *places,
 				    size_t count)
 {
-	struct drained_cut cut = {.node = target && target->type != NODE_SWITCH ? target : NULL};
+	struct drained_cut cut = {.node = target && target->type != NODE_SWITCH ? target : NULL,
+				  .as_routes = true};
 	struct drained_losses losses;
 	struct map reached;
 	unsigned before, after;

@@ -26,6 +26,7 @@ static struct observed {
 	enum fake_fate fate; /* of the next Sets that enable or disable a port: */
 	uint8_t physical;
 	unsigned fates;
+	uint64_t later_us;
 } observed;
 
 static struct fake_node *numbered(const struct world *world, const char *kind, unsigned number)
@@ -337,6 +338,17 @@ static void test_records_first(void)
 	sm_world_free(world);
 }
 
+static bool is_later(const struct world *world)
+{
+	return loop_now_us(world->loop) >= observed.later_us;
+}
+
+static void pass(struct world *world, uint64_t us)
+{
+	observed.later_us = loop_now_us(world->loop) + us;
+	sm_world_run(world, is_later);
+}
+
 /* A cable that is connected to a drained switch later carries no routes, and is disabled. */
 static void test_new_cable(void)
 {
@@ -350,7 +362,12 @@ static void test_new_cable(void)
 	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
 	fake_link(later, true);
 	observed.is_on = true;
-	sm_world_sweep(world, DISCOVER_HEAVY);
+	registry_keep(world->registry, KEPT_BY_STORE, true);
+	trigger_heavy(&world->sm->trigger, "a new cable");
+	pass(world, 1300000);
+	CU_ASSERT_EQUAL(registry_count(world->registry, REGISTRY_DRAINED), LEAVES + 1);
+	CU_ASSERT_EQUAL(observed.disabled, 0); /* its record is not durable yet */
+	registry_keep(world->registry, KEPT_BY_STORE, false);
 	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
 	CU_ASSERT_EQUAL(later->info.port_physical_state, PHYS_DISABLED);
 	CU_ASSERT_TRUE(!observed.used && !observed.lost);
@@ -451,6 +468,25 @@ static void test_undrain_early(void)
 	control_end(world);
 }
 
+/* A cable that no route uses is no other path: it is held, or was not brought up. */
+static void test_unused_cable(void)
+{
+	struct world *world = begin_drain();
+	struct node *node = fabric_find_node(world->sm->fabric, leaf(world, 2)->info.node_guid);
+	struct port *port = &node->port[FIRST_UP + 1];
+
+	for (int held = 0; held < 2; held++) {
+		port->program.no_bringup = !held;
+		port_trouble(world->sm->fabric, port)->held_until_us = held ? UINT64_MAX : 0;
+		say(world, "drain", "\"node\":\"spine-01\"");
+		CU_ASSERT(control_has(0, "would cut off 2 ports of adapters"));
+		say(world, "port disable", "\"node\":\"leaf-02\",\"port\":3");
+		CU_ASSERT(control_has(0, "is the only path"));
+	}
+	CU_ASSERT_EQUAL(registry_count(world->sm->registry, REGISTRY_DRAINED), 0);
+	control_end(world);
+}
+
 static bool has_record(const struct world *world)
 {
 	return registry_count(world->registry, REGISTRY_DRAINED) > 0;
@@ -516,6 +552,7 @@ int main(void)
 		{"a port that is disabled, too", test_disabled_too},
 		{"an early undrain", test_undrain_early},
 		{"two changes at once", test_two_changes},
+		{"a cable that no route uses", test_unused_cable},
 		{"the daemon stops", test_drain_stops},
 		CU_TEST_INFO_NULL,
 	};

@@ -145,7 +145,8 @@ const struct ctl_command ctl_commands[] = {
 		    "of its neighbours; of a host, the port of its switch. The command waits for "
 		    "this, at most 15 s; weftd goes on after this time.\nIf ports of other "
 		    "adapters would lose their only path, the command refuses, with their number, "
-		    "unless `--force` is given. A host that is named itself does not count. weftd "
+		    "unless `--force` is given. By force, too, weftd waits for "
+		    "the tables, but at most 10 s. A host that is named itself does not count. weftd "
 		    "never drains its own host, nor the switch of this host.\nThe state "
 		    "survives restarts and a failover. `health`, `status`, `port list` and `node "
 		    "show` show it. A drained link is not a lost link."},

@@ -115,7 +115,8 @@ static void print_changed_port(const json_t *data, FILE *out)
 		text_put(out, data,
 			 "; {ports_lost:d} port{ports_lost:#|s} of adapters {ports_lost:#is|are} "
 			 "cut off, {pairs_lost:d} pair{pairs_lost:#|s} of ports lost "
-			 "{pairs_lost:#its|their} path\n");
+			 "{pairs_lost:#its|their} path; by force, so weftd waits at most "
+			 "{forced_after_s:d} s for switches to acknowledge their tables\n");
 	else
 		fputs(flag_member(data, "disabled")
 			      ? "; no port of an adapter is cut off\n"

@@ -13,6 +13,8 @@
 
 /* As long as the order of table writes lets packets of old routes live: PACKET_LIFE_US. */
 enum { PACKETS_US = 10000, DURABLE_US = 1000000, TARGET_SIZE = 100 };
+/* A drain by force waits this long for tables. */
+enum { FORCED_US = DRAIN_FORCED_S * 1000000 };
 
 static void packets_passed(void *arg)
 {
@@ -68,14 +70,13 @@ static bool is_used_by_lft(const struct node *node, uint8_t port)
 	return false;
 }
 
-/* Whether no packet of a host enters the cable of this place. */
-static bool is_clear(const struct sm *sm, const struct drained_place *place,
-		     const struct port *port)
+/* Whether no packet of a host enters the cable of this port. */
+static bool is_clear(const struct sm *sm, const struct port *port)
 {
 	const struct port *ends[] = {port, port->peer};
 	bool leads_to_switch = port->peer && port_of_switch(port->peer);
 
-	if (!leads_to_switch || place->entry.forced || port_state_of(port) < PORT_ARMED)
+	if (!leads_to_switch || port_state_of(port) < PORT_ARMED)
 		return true;
 	if (!sm->routed || sm->routed_topology != sm->fabric->topology)
 		return false;
@@ -87,18 +88,6 @@ static bool is_clear(const struct sm *sm, const struct drained_place *place,
 			return false;
 	}
 	return true;
-}
-
-static enum drained_step next_step(const struct sm *sm, const struct drained_place *place,
-				   const struct port *port)
-{
-	if (!port_facts(port)->known)
-		return place->step;
-	if (drained_is_down(port))
-		return DRAINED_ISOLATED;
-	if (place->step == DRAINED_MARKED && is_clear(sm, place, port))
-		return DRAINED_CLEAR;
-	return place->step == DRAINED_ISOLATED ? DRAINED_MARKED : place->step;
 }
 
 /* Messages: one for each target and step */
@@ -116,98 +105,152 @@ static const char *target_text(const struct sm *sm, const struct drained_entry *
 	return text;
 }
 
-static bool is_same_target(const struct drained_place *a, const struct drained_place *b)
+static void log_target(const struct sm *sm, const struct drained_target *target, unsigned lost)
 {
-	return a->entry.of == b->entry.of && a->entry.of_port == b->entry.of_port;
-}
-
-/* The lowest step of the places of a target; at: any of its places. */
-static enum drained_step target_step(const struct drained *drained, const struct drained_place *at,
-				     unsigned *ports)
-{
-	enum drained_step lowest = DRAINED_ISOLATED;
-
-	*ports = 0;
-	for (size_t i = 0; i < drained->count; i++) {
-		const struct drained_place *place = &drained->places[i];
-
-		if (!is_same_target(place, at) || !place->entry.port)
-			continue;
-		++*ports;
-		lowest = place->step < lowest ? place->step : lowest;
-	}
-	return lowest;
-}
-
-static void log_target(const struct sm *sm, const struct drained_place *at)
-{
-	const struct drained_entry *of = &at->entry;
+	const struct drained_entry *of = &target->entry;
 	struct log_subject subject = {.node_guid = of->of,
 				      .port = of->of_port ? of->of_port : -1,
 				      .message_id = MESSAGE_DRAINED};
 	const struct node *node = fabric_find_node(sm->fabric, of->of);
-	char target[TARGET_SIZE];
-	unsigned ports;
+	char name[TARGET_SIZE];
 
 	subject.node_desc = node ? node->facts->description : (const char *)of->name;
-	switch (target_step(&sm->drain.drained, at, &ports)) {
-	case DRAINED_CLEAR:
+	target_text(sm, of, name);
+	if (target->held)
+		log_about(LOG_WARNING, &subject,
+			  "drain of %s: held, because it is the last path of %u port%s of adapters "
+			  "now (it goes on when there is another path)",
+			  name, lost, lost == 1 ? "" : "s");
+	else if (target->lowest == DRAINED_MARKED)
+		log_about(LOG_NOTICE, &subject, "drain of %s: goes on, there is another path",
+			  name);
+	else if (target->lowest == DRAINED_CLEAR)
 		log_about(LOG_NOTICE, &subject,
-			  "drain of %s: no route uses it; disabling %u port%s",
-			  target_text(sm, of, target), ports, ports == 1 ? "" : "s");
-		break;
-	case DRAINED_ISOLATED:
+			  "drain of %s: no route uses it; disabling %u port%s", name, target->ports,
+			  target->ports == 1 ? "" : "s");
+	else
 		log_about(LOG_NOTICE, &subject,
 			  "drain of %s: isolated, %u port%s disabled (weftctl undrain ends it)",
-			  target_text(sm, of, target), ports, ports == 1 ? "" : "s");
-		break;
-	default:
-		break;
+			  name, target->ports, target->ports == 1 ? "" : "s");
+}
+
+/* Steps of all places */
+
+/* What a sweep found about the places of a target. */
+struct drain_progress {
+	bool waits;	 /* a place is marked, and its port is present */
+	bool is_used;	 /* one of these may still carry packets */
+	bool is_due;	 /* a drain by force has waited long enough */
+	bool has_moved;	 /* a place has reached a step */
+	uint64_t due_us; /* the end of this wait, for the first place */
+};
+
+static void note_place(const struct sm *sm, struct drained_place *place,
+		       struct drain_progress *progress)
+{
+	const struct port *port = drained_port(sm->fabric, &place->entry);
+	uint64_t now_us = loop_now_us(sm->loop);
+
+	if (!port || !port_facts(port)->known)
+		return;
+	if (drained_is_down(port)) {
+		progress->has_moved |= place->step != DRAINED_ISOLATED;
+		place->step = DRAINED_ISOLATED;
+		return;
+	}
+	if (place->step == DRAINED_ISOLATED) {
+		place->step = DRAINED_MARKED;
+		place->marked_us = 0;
+	}
+	if (place->step != DRAINED_MARKED)
+		return;
+	if (!place->marked_us)
+		place->marked_us = now_us;
+	progress->waits = true;
+	progress->is_used |= !is_clear(sm, port);
+	if (!progress->due_us || place->marked_us + FORCED_US < progress->due_us)
+		progress->due_us = place->marked_us + FORCED_US;
+	progress->is_due = place->entry.forced && now_us >= progress->due_us;
+}
+
+static void clear_places(const struct sm *sm, size_t target)
+{
+	const struct drained *drained = &sm->drain.drained;
+
+	for (size_t i = 0; i < drained->count; i++) {
+		struct drained_place *place = &drained->places[i];
+
+		if (place->target != target || place->step != DRAINED_MARKED || !place->entry.port)
+			continue;
+		place->step = DRAINED_CLEAR;
+		place->clear_us = loop_now_us(sm->loop);
 	}
 }
 
-/* Whether the place is the last of its target that advanced, so that the target is logged once. */
-static bool is_last_advanced(const struct drained *drained, const bool *advanced, size_t at)
+/* is_sound: the sweep had no error. Returns the time to the sweep that continues this target; 0: it
+ * waits for none. */
+static uint64_t advance_target(struct sm *sm, size_t at, struct drain_progress *progress,
+			       bool is_sound)
 {
-	for (size_t i = at + 1; i < drained->count; i++)
-		if (advanced[i] && is_same_target(&drained->places[i], &drained->places[at]))
-			return false;
-	return advanced[at];
+	struct drained_target *target = &sm->drain.drained.targets[at];
+	unsigned lost = 0;
+
+	if (!progress->waits)
+		return 0;
+	if (!progress->is_due && (!is_sound || (!target->held && progress->is_used)))
+		return target->entry.forced ? progress->due_us - loop_now_us(sm->loop) : 0;
+	if (!target->entry.forced)
+		lost = drained_judge_again(&sm->drain.drained, sm->fabric, sm->registry, at).ports;
+	if (target->held != (lost > 0)) {
+		target->held = lost > 0;
+		target->lowest = DRAINED_MARKED;
+		log_target(sm, target, lost);
+		return PACKETS_US;
+	}
+	if (target->held)
+		return 0;
+	clear_places(sm, at);
+	progress->has_moved = true;
+	return PACKETS_US;
+}
+
+/* Ports of a target are disabled together. Otherwise packets of a switch whose tables are not
+ * written yet could still pass the target, and not leave it. */
+static void advance_targets(struct sm *sm, bool is_sound)
+{
+	struct drained *drained = &sm->drain.drained;
+	struct drain_progress *progress = mem_array(drained->num_targets + 1, sizeof(*progress));
+	uint64_t wait_us = 0;
+
+	for (size_t i = 0; i < drained->count; i++)
+		note_place(sm, &drained->places[i], &progress[drained->places[i].target]);
+	for (size_t i = 0; i < drained->num_targets; i++) {
+		uint64_t us = advance_target(sm, i, &progress[i], is_sound);
+
+		if (us && (!wait_us || us < wait_us))
+			wait_us = us;
+	}
+	drained_tally(drained);
+	for (size_t i = 0; i < drained->num_targets; i++)
+		if (progress[i].has_moved && drained->targets[i].lowest != DRAINED_MARKED)
+			log_target(sm, &drained->targets[i], 0);
+	free(progress);
+	if (wait_us)
+		loop_timer_arm(&sm->drain.packets, wait_us);
 }
 
 void drain_settle(struct sm *sm, int error)
 {
-	struct drained *drained = &sm->drain.drained;
-	bool *advanced, waits = false;
-
 	if (peers_role(sm->peers) != SM_MASTER)
 		return;
 	drain_end_settle(sm);
-	if (error || !drained->count)
+	if (!sm->drain.drained.count)
 		return;
 	/* A restart would not know why the port is disabled. */
-	if (!registry_durable(sm->registry, sm->drain.number)) {
+	if (registry_durable(sm->registry, sm->drain.number))
+		advance_targets(sm, !error);
+	else
 		loop_timer_arm(&sm->drain.packets, DURABLE_US);
-		return;
-	}
-	advanced = mem_array(drained->count, sizeof(*advanced));
-	for (size_t i = 0; i < drained->count; i++) {
-		struct drained_place *place = &drained->places[i];
-		const struct port *port = drained_port(sm->fabric, &place->entry);
-		enum drained_step step = port ? next_step(sm, place, port) : place->step;
-
-		advanced[i] = step > place->step;
-		if (advanced[i] && step == DRAINED_CLEAR)
-			place->clear_us = loop_now_us(sm->loop);
-		place->step = step;
-		waits |= advanced[i] && step == DRAINED_CLEAR;
-	}
-	for (size_t i = 0; i < drained->count; i++)
-		if (is_last_advanced(drained, advanced, i))
-			log_target(sm, &drained->places[i]);
-	free(advanced);
-	if (waits)
-		loop_timer_arm(&sm->drain.packets, PACKETS_US);
 }
 
 /* Changes */

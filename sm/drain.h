@@ -2,8 +2,10 @@
 /*
  * The steps of a drain, sweep by sweep (sm/discovery/drained.h has the records and the marks):
  *   1. A sweep computes routes without the drained cables, and writes the tables.
- *   2. At its end, a place is clear if its switch has acknowledged tables that do not use it. Links
- *      to adapters, and links that were drained by force, need no such proof.
+ *   2. At its end, the places of a target are clear if their switches have acknowledged tables that
+ *      do not use them. Links to adapters need no such proof. A drain by force waits for it at most
+ *      DRAIN_FORCED_S. Other drains are judged again: a target that has become the last path of an
+ *      adapter is held, and routes use it again until there is another path.
  *   3. When the packets of the old routes have passed, a sweep disables the clear places.
  *   4. At the end of the sweep that sees them disabled, the target is isolated.
  * A place that is not clear stays up until a later sweep. When the drain ends, its records stay
@@ -19,6 +21,8 @@
 #include "sm/isolate.h"
 
 struct sm;
+
+enum { DRAIN_FORCED_S = 10 };
 
 /* A place whose drain has ended, and whose port is not known to be enabled yet. */
 struct drain_ending {

@@ -338,6 +338,8 @@ static void drain_target(struct sm *sm, struct control_request *request,
 	answer = target_answer(target, true);
 	json_object_set_new(answer, "ports_lost", json_integer(losses.ports));
 	json_object_set_new(answer, "pairs_lost", json_integer((json_int_t)losses.pairs));
+	if (losses.ports)
+		json_object_set_new(answer, "forced_after_s", json_integer(DRAIN_FORCED_S));
 	drain_put(sm, target->node, target->port, places, count, losses.ports > 0, NULL);
 	draining_begin(sm, request, false, answer, places, count);
 }

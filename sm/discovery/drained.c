@@ -252,13 +252,107 @@ struct drained_losses drained_judge(const struct fabric *fabric, const struct re
 	return losses;
 }
 
-/* Marks */
+/* Targets and places */
+
+/* GUIDs of nodes differ in other bits than the highest. */
+static uint64_t drained_key(const struct drained_entry *entry)
+{
+	return entry->of ^ (uint64_t)entry->of_port << 56;
+}
+
+static struct drained_target *find_target_of(const struct drained *drained,
+					     const struct drained_entry *entry)
+{
+	size_t at = map_counted(&drained->index, drained_key(entry));
+
+	return at ? &drained->targets[at - 1] : NULL;
+}
+
+static size_t take_target(struct drained *drained, const struct drained *before,
+			  const struct drained_entry *entry)
+{
+	struct drained_target *known = find_target_of(drained, entry);
+	const struct drained_target *old = find_target_of(before, entry);
+
+	if (known)
+		return (size_t)(known - drained->targets);
+	drained->targets =
+		mem_grow(drained->targets, drained->num_targets, sizeof(*drained->targets));
+	drained->targets[drained->num_targets++] =
+		(struct drained_target){.entry = *entry, .held = old && old->held};
+	map_put(&drained->index, drained_key(entry), (void *)drained->num_targets);
+	return drained->num_targets - 1;
+}
 
 static bool is_place(const struct drained_place *place, const struct drained_entry *entry)
 {
 	return place->entry.node_guid == entry->node_guid && place->entry.port == entry->port &&
 	       place->entry.of == entry->of && place->entry.of_port == entry->of_port;
 }
+
+bool drained_is_down(const struct port *port)
+{
+	return port_facts(port)->known &&
+	       (port_info(port)->port_physical_state == PHYS_DISABLED ||
+		(port->program.keeps_link && port_state_of(port) == PORT_DOWN));
+}
+
+/* A step that was reached is kept, unless the link of an isolated place came up again. at: in
+ * before, after the last place that was found; both lists have the order of the records. */
+static void take_record(struct drained *drained, const struct drained *before, size_t *at,
+			struct fabric *fabric, const struct drained_entry *entry)
+{
+	const struct port *port = drained_port(fabric, entry);
+	struct drained_place place = {.step = DRAINED_MARKED};
+	bool is_down = port && drained_is_down(port);
+
+	for (size_t i = *at; i < before->count; i++) {
+		if (!is_place(&before->places[i], entry))
+			continue;
+		place = before->places[i];
+		*at = i + 1;
+		break;
+	}
+	place.entry = *entry;
+	if (place.step == DRAINED_MARKED && is_down)
+		place.step = DRAINED_ISOLATED;
+	if (place.step == DRAINED_ISOLATED && port && !is_down) {
+		place.step = DRAINED_MARKED;
+		place.marked_us = 0;
+	}
+	place.target = take_target(drained, before, entry);
+	drained->places = mem_grow(drained->places, drained->count, sizeof(*drained->places));
+	drained->places[drained->count++] = place;
+}
+
+static void drained_free(struct drained *drained)
+{
+	free(drained->places);
+	free(drained->targets);
+	map_done(&drained->index);
+	*drained = (struct drained){0};
+}
+
+void drained_tally(struct drained *drained)
+{
+	for (size_t i = 0; i < drained->num_targets; i++) {
+		drained->targets[i].ports = drained->targets[i].isolated = 0;
+		drained->targets[i].lowest = DRAINED_ISOLATED;
+	}
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *place = &drained->places[i];
+		struct drained_target *target = &drained->targets[place->target];
+
+		if (!place->entry.port)
+			continue;
+		target->ports++;
+		target->isolated += place->step == DRAINED_ISOLATED;
+		if (place->step < target->lowest)
+			target->lowest = place->step;
+	}
+}
+
+/* Marks */
 
 static void mark_port(struct fabric *fabric, const struct drained_entry *entry, bool is_drained)
 {
@@ -278,6 +372,35 @@ static void mark_node(struct fabric *fabric, const struct drained_entry *entry, 
 		return;
 	node->sw->drained = is_drained;
 	fabric->topology++;
+}
+
+static bool marks_port(const struct drained *drained, const struct drained_place *place)
+{
+	return !drained->targets[place->target].held || place->step == DRAINED_ISOLATED;
+}
+
+/* Whether another target marks the port of this place. */
+static bool is_marked_by_other(const struct drained *drained, const struct drained_place *place)
+{
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *other = &drained->places[i];
+
+		if (other->target != place->target && other->entry.port == place->entry.port &&
+		    other->entry.node_guid == place->entry.node_guid && marks_port(drained, other))
+			return true;
+	}
+	return false;
+}
+
+static void mark_all(const struct drained *drained, struct fabric *fabric)
+{
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *place = &drained->places[i];
+
+		mark_node(fabric, &place->entry, !drained->targets[place->target].held);
+		mark_port(fabric, &place->entry,
+			  marks_port(drained, place) || is_marked_by_other(drained, place));
+	}
 }
 
 /* Adds records for the cables of a drained switch that have none. */
@@ -307,37 +430,24 @@ static void extend_target(const struct fabric *fabric, struct registry *registry
 	free(places);
 }
 
-bool drained_is_down(const struct port *port)
+static void extend_targets(const struct drained *drained, const struct fabric *fabric,
+			   struct registry *registry)
 {
-	return port_facts(port)->known &&
-	       (port_info(port)->port_physical_state == PHYS_DISABLED ||
-		(port->program.keeps_link && port_state_of(port) == PORT_DOWN));
-}
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *place = &drained->places[i];
 
-/* A step that was reached is kept, unless the link of an isolated place came up again. */
-static void take_record(struct drained *drained, const struct drained *before,
-			struct fabric *fabric, const struct drained_entry *entry)
-{
-	const struct port *port = drained_port(fabric, entry);
-	struct drained_place place = {.entry = *entry, .step = DRAINED_MARKED};
-	bool is_down = port && drained_is_down(port);
-
-	for (size_t i = 0; i < before->count; i++)
-		if (is_place(&before->places[i], entry))
-			place = before->places[i];
-	if (place.step == DRAINED_MARKED && is_down)
-		place.step = DRAINED_ISOLATED;
-	if (place.step == DRAINED_ISOLATED && port && !is_down)
-		place.step = DRAINED_MARKED;
-	drained->places = mem_grow(drained->places, drained->count, sizeof(*drained->places));
-	drained->places[drained->count++] = place;
+		if (!place->entry.port && !drained->targets[place->target].held)
+			extend_target(fabric, registry, &place->entry);
+	}
 }
 
 void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
 		  bool extend)
 {
+	uint64_t number = registry_number(registry);
+	size_t at = 0;
+	const struct drained_entry *entry = drained_first(registry);
 	struct drained before = *drained;
-	const struct drained_entry *entry;
 
 	*drained = (struct drained){0};
 	for (size_t i = 0; i < before.count; i++) {
@@ -348,17 +458,17 @@ void drained_mark(struct drained *drained, struct fabric *fabric, struct registr
 		if (!drained_find(registry, old->of, old->of_port))
 			mark_node(fabric, old, false);
 	}
-	entry = drained_first(registry);
-	for (; entry; entry = drained_next(registry, -1, entry)) {
-		if (drained_is_own(fabric, entry))
-			continue;
-		mark_node(fabric, entry, true);
-		mark_port(fabric, entry, true);
-		if (extend && !entry->port)
-			extend_target(fabric, registry, entry);
-		take_record(drained, &before, fabric, entry);
-	}
-	free(before.places);
+	for (; entry; entry = drained_next(registry, -1, entry))
+		if (!drained_is_own(fabric, entry))
+			take_record(drained, &before, &at, fabric, entry);
+	drained_free(&before);
+	mark_all(drained, fabric);
+	drained_tally(drained);
+	if (!extend)
+		return;
+	extend_targets(drained, fabric, registry);
+	if (registry_number(registry) != number)
+		drained_mark(drained, fabric, registry, false);
 }
 
 void drained_unmark(struct drained *drained, struct fabric *fabric)
@@ -367,8 +477,48 @@ void drained_unmark(struct drained *drained, struct fabric *fabric)
 		mark_port(fabric, &drained->places[i].entry, false);
 		mark_node(fabric, &drained->places[i].entry, false);
 	}
-	free(drained->places);
-	*drained = (struct drained){0};
+	drained_free(drained);
+}
+
+/* Changes the marks of a target for a search, and not the topology. */
+static void show_target(const struct drained *drained, const struct fabric *fabric, size_t target,
+			bool is_drained)
+{
+	const struct drained_entry *of = &drained->targets[target].entry;
+	struct node *node = of->of_port ? NULL : fabric_find_node(fabric, of->of);
+
+	if (node && node->sw)
+		node->sw->drained = is_drained;
+	for (size_t i = 0; i < drained->count; i++) {
+		const struct drained_place *place = &drained->places[i];
+		struct port *port = drained_port(fabric, &place->entry);
+
+		if (place->target == target && port && marks_port(drained, place) &&
+		    !is_marked_by_other(drained, place))
+			port->program.drained = is_drained;
+	}
+}
+
+struct drained_losses drained_judge_again(const struct drained *drained,
+					  const struct fabric *fabric,
+					  const struct registry *registry, size_t target)
+{
+	const struct drained_target *of = &drained->targets[target];
+	struct drained_entry *places = mem_array(of->ports + 1, sizeof(*places));
+	struct drained_losses losses;
+	size_t count = 0;
+
+	for (size_t i = 0; i < drained->count; i++)
+		if (drained->places[i].target == target && drained->places[i].entry.port)
+			places[count++] = drained->places[i].entry;
+	if (!of->held)
+		show_target(drained, fabric, target, false);
+	losses = drained_judge(fabric, registry, fabric_find_node(fabric, of->entry.of), places,
+			       count);
+	if (!of->held)
+		show_target(drained, fabric, target, true);
+	free(places);
+	return losses;
 }
 
 void drained_apply(const struct drained *drained, const struct fabric *fabric, uint64_t now_us,
@@ -378,7 +528,8 @@ void drained_apply(const struct drained *drained, const struct fabric *fabric, u
 		const struct drained_place *place = &drained->places[i];
 		struct port *port = drained_port(fabric, &place->entry);
 
-		if (!port || place->step == DRAINED_MARKED)
+		if (!port || place->step == DRAINED_MARKED ||
+		    (place->step == DRAINED_CLEAR && drained->targets[place->target].held))
 			continue;
 		if (place->step == DRAINED_CLEAR && now_us - place->clear_us < settle_us)
 			continue;
@@ -392,25 +543,18 @@ static json_t *target_json(const struct drained *drained, const struct fabric *f
 			   const struct drained_entry *target)
 {
 	const struct node *node = fabric_find_node(fabric, target->of);
-	unsigned ports = 0, isolated = 0;
+	const struct drained_target *of = find_target_of(drained, target);
+	unsigned ports = of ? of->ports : 0, isolated = of ? of->isolated : 0;
 	char guid[GUID_TEXT];
 	json_t *json;
 
-	for (size_t i = 0; i < drained->count; i++) {
-		const struct drained_place *place = &drained->places[i];
-
-		if (place->entry.of != target->of || place->entry.of_port != target->of_port ||
-		    !place->entry.port)
-			continue;
-		ports++;
-		isolated += place->step == DRAINED_ISOLATED;
-	}
 	json = json_pack("{s:s,s:s,s:s,s:I,s:s,s:i,s:i}", "guid", guid_text(target->of, guid),
 			 "description",
 			 node ? node->facts->description : (const char *)target->name, "by",
 			 target->by_policy ? "policy" : "command", "since_s",
 			 (json_int_t)target->since_s, "state",
 			 drained_is_own(fabric, target) ? "own path"
+			 : of && of->held		? "held: last path"
 			 : isolated == ports		? "isolated"
 							: "draining",
 			 "ports", (int)ports, "isolated", (int)isolated);

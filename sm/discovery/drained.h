@@ -15,6 +15,7 @@
 
 #include "fabric/fabric.h"
 #include "lib/control.h"
+#include "lib/map.h"
 #include "store/registry.h"
 
 enum drained_step {
@@ -27,12 +28,27 @@ enum drained_step {
 struct drained_place {
 	struct drained_entry entry; /* a copy of the record */
 	enum drained_step step;
-	uint64_t clear_us; /* time of DRAINED_CLEAR, by the loop's clock */
+	uint64_t marked_us; /* first end of a sweep as DRAINED_MARKED, by the loop's clock; 0: none
+			     */
+	uint64_t clear_us;  /* time of DRAINED_CLEAR */
+	size_t target;	    /* index in targets */
+};
+
+struct drained_target {
+	struct drained_entry entry; /* a copy of its first record */
+	/* Other paths were lost since the drain was judged: ports that are not down yet stay up,
+	 * and are not marked, until there is another path again. */
+	bool held;
+	unsigned ports, isolated; /* drained_tally() */
+	enum drained_step lowest; /* of its ports */
 };
 
 struct drained {
 	struct drained_place *places;
 	size_t count;
+	struct drained_target *targets;
+	size_t num_targets;
+	struct map index; /* by drained_key(), the index of a target + 1 */
 };
 
 /* A walk over the records that are in force; those of an ended drain are not (ending). NULL: no
@@ -56,6 +72,8 @@ bool drained_is_own(const struct fabric *fabric, const struct drained_entry *ent
  * of drained switches that are new. fabric->topology rises if routes are affected. */
 void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
 		  bool extend);
+/* Counts the places of each target, after steps have changed. */
+void drained_tally(struct drained *drained);
 /* Removes all marks, because this manager is not MASTER, and frees the list. */
 void drained_unmark(struct drained *drained, struct fabric *fabric);
 /* The port of a place; NULL: it is not in the fabric. */
@@ -83,6 +101,11 @@ size_t drained_places(const struct fabric *fabric, const struct registry *regist
 struct drained_losses drained_judge(const struct fabric *fabric, const struct registry *registry,
 				    const struct node *target, const struct drained_entry *places,
 				    size_t count);
+
+/* The same for a target that is drained already, as if it was not. */
+struct drained_losses drained_judge_again(const struct drained *drained,
+					  const struct fabric *fabric,
+					  const struct registry *registry, size_t target);
 
 /* The number of places, by the policy or by commands. */
 unsigned drained_count(const struct registry *registry, bool by_policy);

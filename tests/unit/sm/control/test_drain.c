@@ -27,6 +27,7 @@ static struct observed {
 	uint8_t physical;
 	unsigned fates;
 	uint64_t later_us;
+	const struct fake_node *busy; /* takes no table */
 } observed;
 
 static struct fake_node *numbered(const struct world *world, const char *kind, unsigned number)
@@ -407,6 +408,9 @@ static enum fake_fate fate_of_set(void *ctx, struct fake_node *node,
 	bool enables;
 
 	(void)ctx;
+	if (node == observed.busy && header->method == METHOD_SET &&
+	    header->attr_id == ATTR_LINEAR_FORWARDING_TABLE)
+		return FAKE_BUSY;
 	if (!observed.fates || node->info.node_type != NODE_SWITCH ||
 	    header->method != METHOD_SET || header->attr_id != ATTR_PORT_INFO ||
 	    (header->attr_mod & UINT8_MAX) != FIRST_UP)
@@ -527,6 +531,87 @@ static void test_two_changes(void)
 	control_end(world);
 }
 
+/* A neighbour that does not take its table still sends through the spine: no port of any other
+ * neighbour is disabled before. */
+static void test_neighbour_waits(void)
+{
+	struct world *world = begin_drain();
+
+	world->fake->fate = fate_of_set;
+	observed.is_on = true;
+	observed.busy = leaf(world, 2);
+	control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	observed.busy = NULL;
+	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
+	CU_ASSERT_TRUE(!observed.used && !observed.lost);
+	control_end(world);
+}
+
+/* A drain by force waits for the tables, too, but not for ever. */
+static void test_force_waits(void)
+{
+	struct world *world = begin_drain();
+	struct drained *drained = &world->sm->drain.drained;
+
+	world->fake->fate = fate_of_set;
+	observed.is_on = true;
+	observed.busy = sm_world_node(world, "spine-01");
+	control_say(1, "{\"command\":\"drain\",\"node\":\"leaf-02\",\"force\":true}\n");
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	CU_ASSERT_EQUAL_FATAL(drained->count, 3);
+	for (size_t i = 0; i < drained->count; i++)
+		drained->places[i].marked_us = 1;
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 2);
+	control_end(world);
+}
+
+static const char *state_of_drain(const struct world *world)
+{
+	static char state[32];
+	json_t *drained =
+		drained_json(&world->sm->drain.drained, world->sm->fabric, world->sm->registry);
+
+	snprintf(state, sizeof(state), "%s",
+		 json_string_value(json_object_get(json_array_get(drained, 0), "state")));
+	json_decref(drained);
+	return state;
+}
+
+/* The other path is lost between the command and the Set(): the link stays, routes use it again,
+ * and the drain goes on when the path is back. */
+static void test_held(void)
+{
+	struct world *world = begin_drain();
+	struct fake_port *other = &leaf(world, 2)->port[FIRST_UP + 1];
+
+	registry_keep(world->registry, KEPT_BY_STORE, true);
+	control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, has_record));
+	fake_link(other, false);
+	trigger_heavy(&world->sm->trigger, "a lost cable");
+	pass(world, 300000);
+	observed.is_on = true;
+	registry_keep(world->registry, KEPT_BY_STORE, false);
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	CU_ASSERT_STRING_EQUAL(state_of_drain(world), "held: last path");
+	observed.lost = 0;
+	count_lost();
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	fake_link(other, true);
+	trigger_heavy(&world->sm->trigger, "the cable is back");
+	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
+	CU_ASSERT_STRING_EQUAL(state_of_drain(world), "isolated");
+	observed.lost = 0;
+	count_lost();
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	control_end(world);
+}
+
 /* The daemon stops while a drain waits. */
 static void test_drain_stops(void)
 {
@@ -553,6 +638,9 @@ int main(void)
 		{"an early undrain", test_undrain_early},
 		{"two changes at once", test_two_changes},
 		{"a cable that no route uses", test_unused_cable},
+		{"a neighbour without its table", test_neighbour_waits},
+		{"force waits for tables", test_force_waits},
+		{"the last path", test_held},
 		{"the daemon stops", test_drain_stops},
 		CU_TEST_INFO_NULL,
 	};

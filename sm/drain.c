@@ -284,6 +284,22 @@ void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	drain_mark(sm);
 }
 
+const struct port *drain_manager_at(const struct sm *sm, const struct port *port)
+{
+	const struct peer *peers;
+	size_t count = peers_list(sm->peers, &peers);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct port *end = map_get(&sm->fabric->ports, peers[i].info.guid);
+
+		if (!end && peers[i].lid <= sm->fabric->lid_top)
+			end = sm->fabric->lids[peers[i].lid];
+		if (end && (end == port || end == port->peer))
+			return end;
+	}
+	return NULL;
+}
+
 uint64_t drain_since_s(const struct sm *sm)
 {
 	uint64_t since_s = loop_wall_s(sm->loop) - ISOLATE_WINDOW_S;

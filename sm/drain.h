@@ -67,6 +67,8 @@ void drain_settle(struct sm *sm, int error);
  * drained_places(); reason NULL: an administrator's command. */
 void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	       const struct drained_entry *places, size_t count, bool forced, const char *reason);
+/* The port of another known manager at this cable, this end or its peer; NULL: none. */
+const struct port *drain_manager_at(const struct sm *sm, const struct port *port);
 /* The time of the wall clock from which errors count for the policy: ISOLATE_WINDOW_S ago, and not
  * before the last undrain of a port of the policy. */
 uint64_t drain_since_s(const struct sm *sm);

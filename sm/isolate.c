@@ -11,8 +11,9 @@
 #include "sm/context.h"
 #include "sm/discovery/disabled.h"
 
-/* Ports that are examined after a read; each can need two searches of the fabric. */
-enum { EXAMINED_MAX = 4, PORT_NAME_SIZE = NODE_DESC_SIZE + 16 };
+/* Ports whose loss is judged after a read, because each needs searches of the fabric. A drain that
+ * waits for a device longer than MOVING_US does not stop the policy. */
+enum { EXAMINED_MAX = 4, MOVING_US = 60000000, PORT_NAME_SIZE = NODE_DESC_SIZE + 16 };
 
 /* Rules */
 
@@ -95,14 +96,22 @@ enum isolate_verdict isolate_verdict(const struct isolate_options *options,
 
 /* Facts */
 
+static bool place_is_moving(const struct sm *sm, const struct drained_place *place)
+{
+	bool stays = place->marked_us && loop_now_us(sm->loop) - place->marked_us > MOVING_US;
+
+	return place->entry.port && place->step != DRAINED_ISOLATED && !stays &&
+	       !sm->drain.drained.targets[place->target].held &&
+	       drained_port(sm->fabric, &place->entry);
+}
+
 static bool fabric_is_moving(const struct sm *sm)
 {
 	const struct sweep *sweep = &sm->sweep;
 	const struct drained *drained = &sm->drain.drained;
 
 	for (size_t i = 0; i < drained->count; i++)
-		if (drained->places[i].entry.port && drained->places[i].step != DRAINED_ISOLATED &&
-		    drained_port(sm->fabric, &drained->places[i].entry))
+		if (place_is_moving(sm, &drained->places[i]))
 			return true;
 	return !sm->view || !sm->routed || sweep->running || sweep->failures ||
 	       sm->trigger.wanted || sm->routed_topology != sm->fabric->topology ||
@@ -126,7 +135,8 @@ static struct port *port_of_figures(const struct sm *sm, const struct isolate_fi
 
 static bool is_own_link(const struct sm *sm, const struct port *port)
 {
-	return port == sm->fabric->sm_port || port->peer == sm->fabric->sm_port;
+	return port == sm->fabric->sm_port || port->peer == sm->fabric->sm_port ||
+	       drain_manager_at(sm, port);
 }
 
 /* places and count: of drained_places(), to be freed by the caller. */
@@ -163,7 +173,7 @@ static const char *isolate_port_text(const struct port *port, char text[PORT_NAM
 }
 
 static const char *const refusals[ISOLATE_VERDICTS] = {
-	[ISOLATE_OWN] = "it is the path of this manager",
+	[ISOLATE_OWN] = "it is the path of a subnet manager",
 	[ISOLATE_HOST] = "it is the link of a host, and isolate_hosts is not set",
 	[ISOLATE_QUOTA] = "the quota is reached (isolate_quota, and at most 1 % of the links)",
 	[ISOLATE_LAST_PATH] = "it is the last path of some hosts",
@@ -205,8 +215,8 @@ static void isolate_port(struct sm *sm, const struct port *port, const struct dr
 	drain_begin(sm);
 }
 
-/* Whether the port was isolated. */
-static bool judge_port(struct sm *sm, const struct isolate_figures *figures, const char *reason)
+static enum isolate_verdict judge_port(struct sm *sm, const struct isolate_figures *figures,
+				       const char *reason)
 {
 	const struct port *port = port_of_figures(sm, figures);
 	struct drained_entry *places = NULL;
@@ -219,7 +229,7 @@ static bool judge_port(struct sm *sm, const struct isolate_figures *figures, con
 	else if (port)
 		tell_refused(sm, port, verdict, reason);
 	free(places);
-	return verdict == ISOLATE_NOW;
+	return verdict;
 }
 
 /* The worst port first. */
@@ -245,6 +255,7 @@ void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t 
 	struct excess *list = mem_array(count + 1, sizeof(*list));
 	char reason[ISOLATE_REASON_SIZE];
 	size_t number = 0;
+	unsigned examined = 0;
 
 	if (peers_role(sm->peers) != SM_MASTER)
 		count = 0;
@@ -258,9 +269,13 @@ void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t 
 		map_init(&sm->drain.refused);
 	}
 	qsort(list, number, sizeof(*list), by_excess);
-	for (size_t i = 0; i < number && i < EXAMINED_MAX; i++) {
+	for (size_t i = 0; i < number && examined < EXAMINED_MAX; i++) {
+		enum isolate_verdict verdict;
+
 		isolate_excess(options, list[i].figures, reason);
-		if (judge_port(sm, list[i].figures, reason))
+		verdict = judge_port(sm, list[i].figures, reason);
+		examined += verdict == ISOLATE_LAST_PATH;
+		if (verdict == ISOLATE_NOW || verdict == ISOLATE_MOVING)
 			break;
 	}
 	free(list);

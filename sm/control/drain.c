@@ -46,23 +46,46 @@ static bool has_name(const struct drained_entry *entry, const char *name, guid_t
 	return guid ? entry->of == guid : !strcmp((const char *)entry->name, name);
 }
 
-/* A target whose node is absent, or hidden from the view because it is drained. */
-static bool find_recorded(const struct sm *sm, const char *name, struct drain_target *out)
+enum found { FOUND_NONE, FOUND_ONE, FOUND_SEVERAL };
+
+/* A target with records: its node may be absent, or hidden from the view because it is drained. */
+static enum found find_recorded(const struct sm *sm, const char *name, struct drain_target *out)
 {
+	enum found found = FOUND_NONE;
 	const struct drained_entry *entry = drained_first(sm->registry);
 	guid_t guid = 0;
 
 	guid_read(name, &guid);
 	for (; entry; entry = drained_next(sm->registry, -1, entry)) {
-		if (!has_name(entry, name, guid))
+		if (!has_name(entry, name, guid) || (found && entry->of == out->guid))
 			continue;
+		if (found)
+			return FOUND_SEVERAL;
+		found = FOUND_ONE;
 		out->guid = entry->of;
 		snprintf(out->name, sizeof(out->name), "%.*s", NODE_DESC_SIZE,
 			 (const char *)entry->name);
 		out->node = fabric_find_node(sm->fabric, entry->of);
-		return true;
 	}
-	return false;
+	return found;
+}
+
+/* A port GUID or a LID of an adapter with several ports names this port. */
+static void name_one_port(const struct sm *sm, const char *name, struct drain_target *out)
+{
+	const struct port *port = NULL;
+	char *end;
+	unsigned long lid = strtoul(name, &end, 10);
+	guid_t guid;
+
+	if (out->port || !out->node || out->node->sw || out->node->num_ports < 2)
+		return;
+	if (!*end && lid >= LID_UNICAST_MIN && lid <= sm->fabric->lid_top)
+		port = sm->fabric->lids[lid];
+	else if (guid_read(name, &guid) && guid != out->guid)
+		port = map_get(&sm->fabric->ports, guid);
+	if (port && port->node == out->node)
+		out->port = port->num;
 }
 
 static bool find_present(const struct sm *sm, const char *name, struct drain_target *out,
@@ -77,18 +100,33 @@ static bool find_present(const struct sm *sm, const char *name, struct drain_tar
 	out->guid = facts->info.node_guid;
 	out->node = fabric_find_node(sm->fabric, out->guid);
 	snprintf(out->name, sizeof(out->name), "%s", facts->description);
+	name_one_port(sm, name, out);
 	return true;
+}
+
+/* undrain prefers the node with records to another node with the same name. */
+static enum found find_either(const struct sm *sm, const char *name, bool undrains,
+			      struct drain_target *out, struct snap_named *named)
+{
+	enum found found = undrains ? find_recorded(sm, name, out) : FOUND_NONE;
+
+	if (found)
+		return found;
+	if (find_present(sm, name, out, named))
+		return FOUND_ONE;
+	return undrains ? FOUND_NONE : find_recorded(sm, name, out);
 }
 
 /* Finds the target of NODE, NODE PORT or NODE/PORT. False: the request has ended. */
 static bool find_target(const struct sm *sm, struct control_request *request, const json_t *args,
-			struct drain_target *out)
+			bool undrains, struct drain_target *out)
 {
 	const char *name = json_string_value(json_object_get(args, "node"));
 	int port = json_object_get(args, "port") ? port_argument(args) : 0;
 	char node[NODE_DESC_SIZE + 1], text[GONE_TEXT_SIZE];
-	struct snap_named named, other;
+	struct snap_named named = {.place = -1}, other;
 	struct gone_node gone;
+	enum found found;
 	int split;
 
 	*out = (struct drain_target){0};
@@ -98,15 +136,17 @@ static bool find_target(const struct sm *sm, struct control_request *request, co
 		return false;
 	}
 	out->port = (uint8_t)port;
-	if (find_present(sm, name, out, &named) || find_recorded(sm, name, out))
-		return true;
-	split = port ? -1 : split_node_port(name, node);
+	found = find_either(sm, name, undrains, out, &named);
+	split = port || found ? -1 : split_node_port(name, node);
 	if (split > 0 && split <= PORT_MAX) {
 		out->port = (uint8_t)split;
-		if (find_present(sm, node, out, &other) || find_recorded(sm, node, out))
-			return true;
+		found = find_either(sm, node, undrains, out, &other);
 	}
-	if (!named.ambiguous && gone_recall(sm->fabric, name, &gone))
+	if (found == FOUND_ONE)
+		return true;
+	if (found == FOUND_SEVERAL)
+		control_fail(request, "\"%s\" could mean several drained nodes: use a GUID", name);
+	else if (!named.ambiguous && gone_recall(sm->fabric, name, &gone))
 		control_fail(request, "%s", gone_text(sm->fabric, &gone, text));
 	else
 		control_fail(request, "%s", named.error);
@@ -311,6 +351,23 @@ static char *loss_objection(const struct drain_target *target, const struct drai
 		leads_to_host ? peer->node->facts->description : "", leads_to_host ? "\"; " : "");
 }
 
+/* The reason for a refusal because another manager would lose its link; NULL: none. */
+static char *manager_objection(const struct sm *sm, const struct drain_target *target,
+			       const struct drained_entry *places, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct port *port = drained_port(sm->fabric, &places[i]);
+		const struct port *end = port ? drain_manager_at(sm, port) : NULL;
+
+		if (end)
+			return mem_printf("draining \"%s\" would cut off the other subnet manager "
+					  "at \"%s\" port %u, so that it could not take over; "
+					  "--force drains it all the same",
+					  target->name, end->node->facts->description, end->num);
+	}
+	return NULL;
+}
+
 static void drain_target(struct sm *sm, struct control_request *request,
 			 const struct drain_target *target, bool forced)
 {
@@ -328,6 +385,8 @@ static void drain_target(struct sm *sm, struct control_request *request,
 		losses = drained_judge(sm->fabric, sm->registry, target->node, places, count);
 		if (losses.ports && !forced)
 			why = loss_objection(target, &losses);
+		if (!why && !forced)
+			why = manager_objection(sm, target, places, count);
 	}
 	if (why) {
 		control_fail(request, "%s", why);
@@ -350,7 +409,7 @@ static void command_drain(void *ctx, struct control_request *request, const json
 	struct drain_target target;
 
 	if (!sm_may_change(sm, request, "drain nodes and ports") ||
-	    !find_target(sm, request, args, &target))
+	    !find_target(sm, request, args, false, &target))
 		return;
 	if (drained_find(sm->registry, target.guid, target.port) ||
 	    (target.port && drained_find(sm->registry, target.guid, 0)))
@@ -481,7 +540,7 @@ static void command_undrain(void *ctx, struct control_request *request, const js
 		control_fail(request, "expected a node, or one of --all and --policy");
 		return;
 	}
-	if (!all && !policy && !find_target(ctx, request, args, &target))
+	if (!all && !policy && !find_target(ctx, request, args, true, &target))
 		return;
 	undrain.names = json_array();
 	if (all || policy)

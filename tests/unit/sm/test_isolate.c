@@ -132,7 +132,7 @@ static struct isolate_figures flapping(const struct world *world, const char *id
 	bool is_switch = node->info.node_type == NODE_SWITCH;
 
 	return (struct isolate_figures){.guid = is_switch ? node->info.node_guid
-							  : node->info.port_guid,
+							  : node->info.port_guid + 1,
 					.is_switch = is_switch,
 					.num = num,
 					.flaps = flaps,
@@ -205,6 +205,24 @@ static void test_isolates_none(void)
 	}
 }
 
+/* Links of hosts that are worse, and may not be isolated, do not stop the policy. */
+static void test_hosts_first(void)
+{
+	struct world *world = begin_policy((struct isolate_options){.flaps = 5, .quota = 4});
+	struct isolate_figures figures[7];
+	char id[16];
+
+	for (unsigned i = 0; i < 6; i++) {
+		snprintf(id, sizeof(id), "host-%04u", i + 3);
+		figures[i] = flapping(world, id, 1, 100);
+	}
+	figures[6] = flapping(world, "leaf-02", 3, 6);
+	isolate_judge(world->sm, figures, ARRAY_SIZE(figures));
+	CU_ASSERT_EQUAL(count_isolated(world), 1);
+	CU_ASSERT_PTR_NOT_NULL(isolated(world, "leaf-02", 3));
+	sm_world_free(world);
+}
+
 static void test_last_path(void)
 {
 	struct world *world = begin_policy((struct isolate_options){.flaps = 5, .quota = 4});
@@ -275,6 +293,7 @@ int main(void)
 		{"verdicts", test_verdict},
 		{"one port is isolated", test_isolates_one},
 		{"none is isolated", test_isolates_none},
+		{"worse links of hosts", test_hosts_first},
 		{"the last path", test_last_path},
 		{"a fabric that changes", test_moving},
 		{"the link of a host", test_isolates_host},

@@ -612,6 +612,58 @@ static void test_held(void)
 	control_end(world);
 }
 
+static void put_record(struct world *world, guid_t guid, const char *name)
+{
+	struct drained_entry entry = {.node_guid = leaf(world, 2)->info.node_guid,
+				      .port = FIRST_UP,
+				      .of = guid,
+				      .of_port = 1,
+				      .since_s = 1};
+
+	snprintf((char *)entry.name, sizeof(entry.name), "%s", name);
+	registry_put(world->registry, REGISTRY_DRAINED, &entry);
+}
+
+/* A drained node that is absent, and has the name of a present node or of another drained node. */
+static void test_equal_names(void)
+{
+	struct world *world = begin_drain();
+
+	put_record(world, 0x1234, "leaf-03");
+	say(world, "undrain", "\"node\":\"leaf-03\",\"port\":1");
+	CU_ASSERT(control_has(0, "leaf-03 port 1"));
+	put_record(world, 0x1234, "leaf-03");
+	put_record(world, 0x1235, "leaf-03");
+	say(world, "undrain", "\"node\":\"leaf-03\",\"port\":1");
+	CU_ASSERT(control_has(0, "could mean several drained nodes"));
+	say(world, "undrain", "\"all\":true");
+	control_end(world);
+}
+
+/* The host of another manager: refused without force, and no matter of the policy. */
+static void test_standby(void)
+{
+	struct world *world = begin_drain();
+	struct fake_node *other = host(world, 5);
+	struct isolate_figures figures = {
+		.guid = other->info.port_guid + 1, .num = 1, .flaps = 100, .ber = -1};
+
+	other->has_sm = true;
+	other->sm = (struct sm_info){.guid = other->info.port_guid + 1, .state = SM_STANDBY};
+	other->port[1].info.capability_mask |= CAP_IS_SM;
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	world->sm->options.isolate =
+		(struct isolate_options){.flaps = 5, .quota = 4, .hosts = true};
+	isolate_judge(world->sm, &figures, 1);
+	CU_ASSERT_FALSE(has_record(world));
+	say(world, "drain", "\"node\":\"host-0005\"");
+	CU_ASSERT(control_has(0, "the other subnet manager at \\\"host-0005\\\""));
+	CU_ASSERT_FALSE(has_record(world));
+	say(world, "drain", "\"node\":\"host-0005\",\"force\":true");
+	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	control_end(world);
+}
+
 /* The daemon stops while a drain waits. */
 static void test_drain_stops(void)
 {
@@ -641,6 +693,8 @@ int main(void)
 		{"a neighbour without its table", test_neighbour_waits},
 		{"force waits for tables", test_force_waits},
 		{"the last path", test_held},
+		{"equal names", test_equal_names},
+		{"the host of a standby", test_standby},
 		{"the daemon stops", test_drain_stops},
 		CU_TEST_INFO_NULL,
 	};

@@ -30,7 +30,27 @@ static uint64_t sum_readings(const struct pm_history *history, uint64_t since_s,
 	return span_ms;
 }
 
-void pm_each_link_errors(const struct pm *pm, uint64_t since_s,
+/* The time that the sums since since_s cover. A full history has no older readings. Reads without
+ * errors leave none. */
+static uint64_t covered_time(const struct pm *pm, const struct pm_history *history,
+			     uint64_t since_s, uint64_t span_ms)
+{
+	uint64_t now_s = loop_wall_s(pm->loop), covered_s, reads_s;
+
+	if (history->count == PM_READINGS) {
+		const struct pm_reading *oldest = pm_reading_at(history, 0);
+		uint64_t began_s = oldest->time_s - oldest->span_ms / 1000;
+
+		since_s = began_s > since_s ? began_s : since_s;
+	}
+	covered_s = now_s > since_s ? now_s - since_s : 0;
+	reads_s = (loop_now_us(pm->loop) - pm->master_us) / 1000000;
+	covered_s = covered_s < reads_s ? covered_s : reads_s;
+	return covered_s > (span_ms + 999) / 1000 ? covered_s : (span_ms + 999) / 1000;
+}
+
+void pm_each_link_errors(const struct pm *pm,
+			 uint64_t (*since_s)(void *arg, const struct pm_link_errors *port),
 			 void (*each)(void *arg, const struct pm_link_errors *errors), void *arg)
 {
 	list_for_each (link, &pm->histories.used) {
@@ -41,17 +61,19 @@ void pm_each_link_errors(const struct pm *pm, uint64_t since_s,
 						.symbol_ber = -1};
 		struct pm_agent *agent;
 		unsigned deci_gbps;
-		uint64_t span_ms;
+		uint64_t span_ms, from_s;
 
 		if (!pm_find_port(pm, &history->key, &agent))
 			continue;
-		span_ms = sum_readings(history, since_s, &errors);
+		from_s = since_s(arg, &errors);
+		span_ms = sum_readings(history, from_s, &errors);
 		deci_gbps = pm_link_rate(agent, errors.num);
 		if (!span_ms)
 			continue;
+		errors.covered_s = covered_time(pm, history, from_s, span_ms);
 		if (deci_gbps)
 			errors.symbol_ber = (double)errors.rose[ERROR_SYMBOL] /
-					    ((double)span_ms * deci_gbps * 1e5);
+					    ((double)errors.covered_s * deci_gbps * 1e8);
 		each(arg, &errors);
 	}
 }

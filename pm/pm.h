@@ -56,14 +56,17 @@ struct pm_link_errors {
 	bool is_switch;
 	uint8_t num;
 	uint64_t rose[PORT_ERRORS]; /* by bit of CounterSelect */
-	double symbol_ber;	    /* symbol errors per bit that the link carried; -1: unknown */
+	uint64_t covered_s;	    /* the time that the sums cover */
+	double symbol_ber;	    /* symbol errors per bit of this time; -1: unknown */
 };
 
 /* Calls done(arg) after each read of the counters of the whole fabric. */
 void pm_on_read(struct pm *pm, void (*done)(void *arg), void *arg);
 /* Calls each(arg, errors) for each port whose errors rose lately, of the reads that began after
- * since_s (wall clock). At most as many reads count as a history has (pm/history.h). */
-void pm_each_link_errors(const struct pm *pm, uint64_t since_s,
+ * since_s(arg, port) (wall clock; only the first three members of port are set). At most as many
+ * reads count as a history has (pm/history.h). */
+void pm_each_link_errors(const struct pm *pm,
+			 uint64_t (*since_s)(void *arg, const struct pm_link_errors *port),
 			 void (*each)(void *arg, const struct pm_link_errors *errors), void *arg);
 
 /* perf metrics: head is the text of other modules' figures (taken over); figures of ports follow.

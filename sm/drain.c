@@ -33,6 +33,7 @@ void drain_done(struct sm *sm)
 	drained_unmark(&sm->drain.drained, sm->fabric);
 	drain_end_forget(sm);
 	map_done(&sm->drain.refused);
+	map_done(&sm->drain.pardons);
 }
 
 void drain_mark(struct sm *sm)
@@ -300,13 +301,6 @@ const struct port *drain_manager_at(const struct sm *sm, const struct port *port
 	return NULL;
 }
 
-uint64_t drain_since_s(const struct sm *sm)
-{
-	uint64_t since_s = loop_wall_s(sm->loop) - ISOLATE_WINDOW_S;
-
-	return since_s > sm->drain.pardon_s ? since_s : sm->drain.pardon_s;
-}
-
 const struct isolate_options *drain_policy(const struct sm *sm)
 {
 	return &sm->options.isolate;
@@ -332,8 +326,10 @@ unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port)
 	while ((entry = drained_find(sm->registry, node_guid, port))) {
 		struct drained_entry ending = *entry;
 
-		if (ending.by_policy)
-			sm->drain.pardon_s = loop_wall_s(sm->loop);
+		if (ending.by_policy) {
+			isolate_pardon(sm, ending.node_guid, ending.port);
+			isolate_pardon(sm, ending.of, ending.of_port);
+		}
 		count += ending.port != 0;
 		ending.ending = true;
 		ending.since_s = loop_wall_s(sm->loop);

@@ -42,8 +42,8 @@ struct drain {
 	struct drain_endings endings;
 	uint64_t number;	   /* of the last change to the records */
 	struct loop_timer packets; /* old packets have passed: a sweep is due */
-	/* Wall clock when a port of the policy was last undrained: older errors do not count. */
-	uint64_t pardon_s;
+	/* By isolate_key(), the wall clock in s when a port of the policy was last undrained. */
+	struct map pardons;
 	/* By isolate_key(), the logged verdict (enum isolate_verdict, never 0) about each port
 	 * above a threshold that the policy did not isolate. */
 	struct map refused;
@@ -69,9 +69,6 @@ void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	       const struct drained_entry *places, size_t count, bool forced, const char *reason);
 /* The port of another known manager at this cable, this end or its peer; NULL: none. */
 const struct port *drain_manager_at(const struct sm *sm, const struct port *port);
-/* The time of the wall clock from which errors count for the policy: ISOLATE_WINDOW_S ago, and not
- * before the last undrain of a port of the policy. */
-uint64_t drain_since_s(const struct sm *sm);
 /* The options of the policy; borrowed. */
 const struct isolate_options *drain_policy(const struct sm *sm);
 /* Requests the sweep that begins the drain. */

@@ -43,7 +43,11 @@ double isolate_excess(const struct isolate_options *options, const struct isolat
 {
 	double flaps = ratio_of((double)figures->flaps, options->flaps);
 	double errors = ratio_of((double)figures->link_errors, options->link_errors);
-	double worst, ber = ratio_of(figures->ber, ber_threshold(options->ber));
+	double worst, ber = figures->symbol_errors < ISOLATE_SYMBOLS_MIN
+				    ? 0
+				    : ratio_of(figures->ber, ber_threshold(options->ber));
+	unsigned minutes = figures->covered_s ? (unsigned)((figures->covered_s + 59) / 60)
+					      : ISOLATE_WINDOW_S / 60;
 
 	worst = flaps > errors ? flaps : errors;
 	worst = ber > worst ? ber : worst;
@@ -52,16 +56,16 @@ double isolate_excess(const struct isolate_options *options, const struct isolat
 		return 0;
 	if (flaps >= worst)
 		snprintf(reason, ISOLATE_REASON_SIZE,
-			 "%" PRIu64 " losses of the link in %d min (isolate_flaps %u)",
-			 figures->flaps, ISOLATE_WINDOW_S / 60, options->flaps);
+			 "%" PRIu64 " losses of the link in %u min (isolate_flaps %u)",
+			 figures->flaps, minutes, options->flaps);
 	else if (errors >= worst)
 		snprintf(reason, ISOLATE_REASON_SIZE,
-			 "%" PRIu64 " link errors in %d min (isolate_link_errors %u)",
-			 figures->link_errors, ISOLATE_WINDOW_S / 60, options->link_errors);
+			 "%" PRIu64 " link errors in %u min (isolate_link_errors %u)",
+			 figures->link_errors, minutes, options->link_errors);
 	else
 		snprintf(reason, ISOLATE_REASON_SIZE,
-			 "symbol BER of %.1e in %d min (isolate_ber %u)", figures->ber,
-			 ISOLATE_WINDOW_S / 60, options->ber);
+			 "symbol BER of %.1e in %u min (isolate_ber %u)", figures->ber, minutes,
+			 options->ber);
 	return worst;
 }
 
@@ -133,6 +137,35 @@ static struct port *port_of_figures(const struct sm *sm, const struct isolate_fi
 	return port->peer && !port_of_switch(port->peer) ? port->peer : port;
 }
 
+/* GUIDs of nodes differ in other bits than the highest. */
+static uint64_t isolate_key(guid_t node_guid, uint8_t num)
+{
+	return node_guid ^ (uint64_t)num << 56;
+}
+
+void isolate_pardon(struct sm *sm, guid_t node_guid, uint8_t num)
+{
+	map_put(&sm->drain.pardons, isolate_key(node_guid, num),
+		(void *)(uintptr_t)loop_wall_s(sm->loop));
+}
+
+static uint64_t pardoned_s(const struct sm *sm, const struct port *port)
+{
+	return port ? map_counted(&sm->drain.pardons, isolate_key(port->node->guid, port->num)) : 0;
+}
+
+uint64_t isolate_since_s(const struct sm *sm, guid_t guid, bool is_switch, uint8_t num)
+{
+	const struct port *port = port_of_figures(
+		sm, &(struct isolate_figures){.guid = guid, .is_switch = is_switch, .num = num});
+	uint64_t now_s = loop_wall_s(sm->loop),
+		 since_s = now_s > ISOLATE_WINDOW_S ? now_s - ISOLATE_WINDOW_S : 0;
+	uint64_t own_s = pardoned_s(sm, port), peer_s = port ? pardoned_s(sm, port->peer) : 0;
+
+	since_s = own_s > since_s ? own_s : since_s;
+	return peer_s > since_s ? peer_s : since_s;
+}
+
 static bool is_own_link(const struct sm *sm, const struct port *port)
 {
 	return port == sm->fabric->sm_port || port->peer == sm->fabric->sm_port ||
@@ -179,12 +212,6 @@ static const char *const refusals[ISOLATE_VERDICTS] = {
 	[ISOLATE_LAST_PATH] = "it is the last path of some hosts",
 };
 
-/* GUIDs of nodes differ in other bits than the highest. */
-static uint64_t isolate_key(const struct port *port)
-{
-	return port->node->guid ^ (uint64_t)port->num << 56;
-}
-
 /* Logged once for each port and verdict, until no port is above a threshold. */
 static void tell_refused(struct sm *sm, const struct port *port, enum isolate_verdict verdict,
 			 const char *reason)
@@ -192,9 +219,11 @@ static void tell_refused(struct sm *sm, const struct port *port, enum isolate_ve
 	struct log_subject subject;
 	char name[PORT_NAME_SIZE];
 
-	if (!refusals[verdict] || map_counted(&sm->drain.refused, isolate_key(port)) == verdict)
+	if (!refusals[verdict] ||
+	    map_counted(&sm->drain.refused, isolate_key(port->node->guid, port->num)) == verdict)
 		return;
-	map_put(&sm->drain.refused, isolate_key(port), (void *)(uintptr_t)verdict);
+	map_put(&sm->drain.refused, isolate_key(port->node->guid, port->num),
+		(void *)(uintptr_t)verdict);
 	subject = port_subject(port, MESSAGE_DRAINED);
 	log_about(LOG_WARNING, &subject,
 		  "%s is not isolated by policy: %s; the reason was %s (check its cable and plugs)",

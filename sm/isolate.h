@@ -16,7 +16,8 @@
 
 struct sm;
 
-enum { ISOLATE_WINDOW_S = 600, ISOLATE_REASON_SIZE = 96 };
+/* With fewer symbol errors the rate is no evidence. */
+enum { ISOLATE_WINDOW_S = 600, ISOLATE_REASON_SIZE = 96, ISOLATE_SYMBOLS_MIN = 10 };
 
 struct isolate_options {
 	unsigned flaps;	      /* losses of the link in the window; 0: do not count */
@@ -31,10 +32,12 @@ struct isolate_figures {
 	guid_t guid; /* the NodeGUID of a switch, or the PortGUID of an end port */
 	bool is_switch;
 	uint8_t num;
-	uint64_t flaps;	      /* LinkDownedCounter */
-	uint64_t link_errors; /* PortRcvErrors, LinkErrorRecoveryCounter, LocalLinkIntegrityErrors
-			       */
-	double ber;	      /* symbol errors per bit; below 0: unknown */
+	uint64_t flaps;		/* LinkDownedCounter */
+	uint64_t link_errors;	/* PortRcvErrors, LinkErrorRecoveryCounter, LocalLinkIntegrityErrors
+				 */
+	uint64_t symbol_errors; /* SymbolErrorCounter */
+	double ber;		/* symbol errors per bit; below 0: unknown */
+	uint64_t covered_s;	/* the part of the window that was read; 0: all of it */
 };
 
 /* The facts that decide about a port that is above a threshold. */
@@ -74,6 +77,11 @@ enum isolate_verdict isolate_verdict(const struct isolate_options *options,
 
 /* Whether the policy is on. */
 bool isolate_is_on(const struct isolate_options *options);
+/* The time of the wall clock from which the errors of a port count: ISOLATE_WINDOW_S ago, and not
+ * before the last undrain of its link after the policy had isolated it. */
+uint64_t isolate_since_s(const struct sm *sm, guid_t guid, bool is_switch, uint8_t num);
+/* From now on the errors of a port, an end of an undrained link, count anew. */
+void isolate_pardon(struct sm *sm, guid_t node_guid, uint8_t num);
 /* The errors of ports after a read of the counters: isolates at most one port. */
 void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t count);
 

@@ -225,12 +225,13 @@ const struct conf_row conf_rows[] = {
 		    "path of a host, nor its own path, nor more ports than `isolate_quota`, and "
 		    "only one port for each read of the counters. Only `weftctl undrain` brings "
 		    "the port back."},
-	{NUMBER("isolate_ber", sm.isolate.ber, 0, 20, "0"),
+	{NUMBER("isolate_ber", sm.isolate.ber, 0, 15, "0"),
 	 .summary =
 		 "Symbol bit error rate within ten minutes from which weftd isolates the port: n "
 		 "stands for 1e-n.",
-	 .details = "With 10, weftd isolates a port with a symbol error in 10^10 bits. 0: weftd "
-		    "isolates no port because of this rate."},
+	 .details = "With 10, weftd isolates a port with a symbol error in 10^10 bits, and with at "
+		    "least 10 of these errors. Use 6 to 15; 0: weftd isolates no port because of "
+		    "this rate."},
 	{NUMBER("isolate_link_errors", sm.isolate.link_errors, 0, 1000000, "0"), .unit = "errors",
 	 .summary = "Number of link errors within ten minutes from which weftd isolates the port.",
 	 .details = "PortRcvErrors, LinkErrorRecoveryCounter and LocalLinkIntegrityErrors count. "

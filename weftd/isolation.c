@@ -10,9 +10,17 @@
 #include "sm/sm.h"
 
 struct gathered {
+	const struct sm *sm;
 	struct isolate_figures *figures;
 	size_t count;
 };
+
+static uint64_t errors_since(void *arg, const struct pm_link_errors *port)
+{
+	const struct gathered *gathered = arg;
+
+	return isolate_since_s(gathered->sm, port->guid, port->is_switch, port->num);
+}
 
 static void gather_port(void *arg, const struct pm_link_errors *errors)
 {
@@ -27,18 +35,20 @@ static void gather_port(void *arg, const struct pm_link_errors *errors)
 		.flaps = errors->rose[ERROR_LINK_DOWNED],
 		.link_errors = errors->rose[ERROR_RCV] + errors->rose[ERROR_LINK_RECOVERY] +
 			       errors->rose[ERROR_LOCAL_LINK_INTEGRITY],
+		.symbol_errors = errors->rose[ERROR_SYMBOL],
 		.ber = errors->symbol_ber,
+		.covered_s = errors->covered_s,
 	};
 }
 
 static void counters_were_read(void *arg)
 {
 	const struct isolation *isolation = arg;
-	struct gathered gathered = {0};
+	struct gathered gathered = {.sm = isolation->sm};
 
 	if (!isolate_is_on(drain_policy(isolation->sm)))
 		return;
-	pm_each_link_errors(isolation->pm, drain_since_s(isolation->sm), gather_port, &gathered);
+	pm_each_link_errors(isolation->pm, errors_since, gather_port, &gathered);
 	isolate_judge(isolation->sm, gathered.figures, gathered.count);
 	free(gathered.figures);
 }

@@ -22,8 +22,14 @@ static void test_excess(void)
 		const char *reason;
 	} rows[] = {
 		/* off by default, whatever the figures */
-		{{.quota = 4}, {.flaps = 1000000, .link_errors = 1000000, .ber = 1}, 0, ""},
-		{{.flaps = 5}, {.flaps = 4, .link_errors = 99, .ber = 1}, 0, ""},
+		{{.quota = 4},
+		 {.flaps = 1000000, .link_errors = 1000000, .ber = 1, .symbol_errors = 99},
+		 0,
+		 ""},
+		{{.flaps = 5},
+		 {.flaps = 4, .link_errors = 99, .ber = 1, .symbol_errors = 99},
+		 0,
+		 ""},
 		{{.flaps = 5},
 		 {.flaps = 5, .ber = -1},
 		 1,
@@ -32,7 +38,10 @@ static void test_excess(void)
 		 {.flaps = 15, .ber = -1},
 		 3,
 		 "15 losses of the link in 10 min (isolate_flaps 5)"},
-		{{.link_errors = 50}, {.link_errors = 49, .flaps = 99, .ber = 1}, 0, ""},
+		{{.link_errors = 50},
+		 {.link_errors = 49, .flaps = 99, .ber = 1, .symbol_errors = 99},
+		 0,
+		 ""},
 		{{.link_errors = 50},
 		 {.link_errors = 100, .ber = -1},
 		 2,
@@ -40,16 +49,17 @@ static void test_excess(void)
 		{{.ber = 10}, {.ber = -1}, 0, ""},
 		{{.ber = 10}, {.ber = 0.9e-10, .flaps = 99}, 0, ""},
 		{{.ber = 10},
-		 {.ber = 4.0e-10},
+		 {.ber = 4.0e-10, .symbol_errors = 10, .covered_s = 61},
 		 4,
-		 "symbol BER of 4.0e-10 in 10 min (isolate_ber 10)"},
+		 "symbol BER of 4.0e-10 in 2 min (isolate_ber 10)"},
+		{{.ber = 10}, {.ber = 4.0e-10, .symbol_errors = 9}, 0, ""}, /* no evidence */
 		/* the worst of several */
 		{{.flaps = 5, .link_errors = 50, .ber = 10},
-		 {.flaps = 5, .link_errors = 100, .ber = 1.5e-10},
+		 {.flaps = 5, .link_errors = 100, .ber = 1.5e-10, .symbol_errors = 99},
 		 2,
 		 "100 link errors in 10 min (isolate_link_errors 50)"},
 		{{.flaps = 5, .link_errors = 50, .ber = 10},
-		 {.flaps = 50, .link_errors = 100, .ber = 1.5e-10},
+		 {.flaps = 50, .link_errors = 100, .ber = 1.5e-10, .symbol_errors = 99},
 		 10,
 		 "50 losses of the link in 10 min (isolate_flaps 5)"},
 	};
@@ -269,19 +279,26 @@ static void test_isolates_host(void)
 	sm_world_free(world);
 }
 
-/* After undrain, older errors do not count. */
+static uint64_t since_of(const struct world *world, const char *id, uint8_t num)
+{
+	return isolate_since_s(world->sm, sm_world_node(world, id)->info.node_guid, true, num);
+}
+
+/* After undrain, older errors of this link do not count. */
 static void test_pardon(void)
 {
 	struct world *world = begin_policy((struct isolate_options){.flaps = 5, .quota = 4});
 	struct isolate_figures figures = flapping(world, "leaf-02", 3, 100);
 	uint64_t now_s = loop_wall_s(world->loop);
 
-	CU_ASSERT_EQUAL(drain_since_s(world->sm), now_s - ISOLATE_WINDOW_S);
+	CU_ASSERT_EQUAL(since_of(world, "leaf-02", 3), now_s - ISOLATE_WINDOW_S);
 	isolate_judge(world->sm, &figures, 1);
 	CU_ASSERT_EQUAL(drain_drop(world->sm, sm_world_node(world, "leaf-02")->info.node_guid, 3),
 			1);
 	CU_ASSERT_EQUAL(count_isolated(world), 0);
-	CU_ASSERT_TRUE(drain_since_s(world->sm) >= now_s);
+	CU_ASSERT_TRUE(since_of(world, "leaf-02", 3) >= now_s);
+	CU_ASSERT_TRUE(since_of(world, "spine-01", 2) >= now_s); /* the other end */
+	CU_ASSERT_TRUE(since_of(world, "leaf-02", 4) < now_s);
 	sm_world_free(world);
 }
 

@@ -115,8 +115,7 @@ static void print_changed_port(const json_t *data, FILE *out)
 		text_put(out, data,
 			 "; {ports_lost:d} port{ports_lost:#|s} of adapters {ports_lost:#is|are} "
 			 "cut off, {pairs_lost:d} pair{pairs_lost:#|s} of ports lost "
-			 "{pairs_lost:#its|their} path; by force, so weftd waits at most "
-			 "{forced_after_s:d} s for switches to acknowledge their tables\n");
+			 "{pairs_lost:#its|their} path\n");
 	else
 		fputs(flag_member(data, "disabled")
 			      ? "; no port of an adapter is cut off\n"
@@ -167,7 +166,8 @@ void print_drained(const json_t *data, FILE *out)
 			 "{ports_lost:d} port{ports_lost:#|s} of other adapters "
 			 "{ports_lost:#is|are} "
 			 "cut off, {pairs_lost:d} pair{pairs_lost:#|s} of ports lost "
-			 "{pairs_lost:#its|their} path\n");
+			 "{pairs_lost:#its|their} path; by force, so weftd waits at most "
+			 "{forced_after_s:d} s for switches to acknowledge their tables\n");
 	else
 		fputs("no port of another adapter is cut off\n", out);
 }

@@ -647,6 +647,12 @@ static const struct {
 	 "leaf port 3 (to host port 1): disabled; 1 port of adapters is cut off, 31 pairs of ports "
 	 "lost their path\nsubnet "
 	 "up\n"},
+	{"a drain by force", print_drained,
+	 "{\"node\":\"leaf\",\"drained\":true,\"ports\":2,\"isolated\":2,\"ports_lost\":2,"
+	 "\"pairs_lost\":12,\"forced_after_s\":10}",
+	 "leaf: drained; no route uses it, and 2 ports are disabled\n2 ports of other adapters are "
+	 "cut off, 12 pairs of ports lost their path; by force, so weftd waits at most 10 s for "
+	 "switches to acknowledge their tables\n"},
 	{"a port that is enabled", print_port_change,
 	 "{\"node\":\"leaf\",\"port\":3,\"disabled\":false,\"ports_lost\":0,\"pairs_lost\":0,"
 	 "\"summary\":\"subnet up\"}",

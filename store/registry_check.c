@@ -140,6 +140,9 @@ static const char *drained_wrong(const void *record, const char **field)
 	*field = "Name";
 	if (wrong)
 		return wrong;
+	*field = "Port";
+	if (!entry->port && (entry->of_port || entry->ending || entry->node_guid != entry->of))
+		return "0, and the record is not of a whole node";
 	*field = "Reason";
 	return text_wrong(entry->reason, sizeof(entry->reason));
 }

@@ -260,6 +260,11 @@ static const struct {
 	{"{\"kind\":\"alias\",\"PortGUID\":\"0x5\",\"Index\":1,\"GUID\":\"0xaa\","
 	 "\"Granted\":3}",
 	 "Granted: not 0 to 2"},
+	{"{\"kind\":\"drained "
+	 "port\",\"NodeGUID\":\"0x1\",\"Port\":0,\"Target\":\"0x2\",\"TargetPort\":0,"
+	 "\"Since\":\"0x1\",\"ByPolicy\":0,\"Ending\":0,\"Forced\":0,\"Name\":\"a\",\"Reason\":"
+	 "\"\"}",
+	 "Port: 0, and the record is not of a whole node"},
 	{"{\"kind\":\"setting\",\"Name\":\"\",\"Value\":\"x\"}", "Name: empty"},
 	{"{\"kind\":\"setting\",\"Name\":7,\"Value\":\"x\"}", "Name: no text"},
 	{"{\"kind\":\"setting\",\"Name\":\"12345678901234567890123456789012\",\"Value\":\"x\"}",

@@ -62,6 +62,9 @@ enum mgmt_class {
 	CLASS_SUBN_ADM = 0x03,
 	CLASS_PERF = 0x04,
 	CLASS_SUBN_DIRECTED = 0x81,
+	/* The range of vendor classes whose MADs name an OUI and may be RMPP. */
+	CLASS_VENDOR_OUI_MIN = 0x30,
+	CLASS_VENDOR_OUI_MAX = 0x4F,
 };
 
 enum method {

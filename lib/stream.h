@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Byte streams between managers, and their carriers. lib/tls.c is a carrier; a simulation has
- * another, made of pipes with a virtual clock, so that the same code runs over both. A user sees a
- * stream only after both ends have proved that they know the key.
+ * another, made of pipes with a virtual clock, so that the same code runs over both. mad/inband.c
+ * carries streams over the fabric. A user sees a stream of lib/tls.c only after both ends have
+ * proved that they know the key.
  *
  * Nothing here blocks. Data wait in memory until the peer reads them. A user that sends much checks
  * how many bytes wait, pauses, and continues with drained(). Loop thread only.
@@ -47,6 +48,8 @@ struct stream {
 	char peer[STREAM_PEER_SIZE]; /* its address, for logs and listings */
 	/* The name of the key that both ends have; empty: the carrier has no keys. */
 	char identity[STREAM_IDENTITY_SIZE];
+	/* Third parties may read it, and the peer has proved no key. */
+	bool in_clear;
 };
 
 struct stream_listener {

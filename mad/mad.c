@@ -258,11 +258,11 @@ void sa_header_encode(const struct sa_header *header, uint8_t *mad)
 
 bool rmpp_is_active(const uint8_t *mad)
 {
-	return mad[1] == CLASS_SUBN_ADM && mad[26] & RMPP_ACTIVE;
+	return (mad[1] == CLASS_SUBN_ADM || class_has_oui(mad[1])) && mad[26] & RMPP_ACTIVE;
 }
 
 /* Active: one message, as its own first and last segment. A sender that splits it into segments
- * (the kernel does for class 3) needs only the active flag and writes the rest itself. Not active:
+ * (the kernel does) needs only the active flag and writes the rest itself. Not active:
  * all zero. */
 void rmpp_header_encode(uint8_t *mad, bool active)
 {

@@ -74,9 +74,19 @@ void sa_header_decode(const uint8_t *mad, struct sa_header *header);
 /* Writes SM_Key to component mask; the bytes before them stay. */
 void sa_header_encode(const struct sa_header *header, uint8_t *mad);
 
+/* Offsets in MADs of vendor classes with an OUI; the RMPP header is as in the SA's. */
+enum { VENDOR_OUI_OFFSET = 37, VENDOR_DATA_OFFSET = 40 };
+
+/* Whether it is a vendor class with an OUI. */
+static inline bool class_has_oui(uint8_t mgmt_class)
+{
+	return mgmt_class >= CLASS_VENDOR_OUI_MIN && mgmt_class <= CLASS_VENDOR_OUI_MAX;
+}
+
 /* RMPP header at 24: version, type, time/flags, status, segment, payload length. */
 enum rmpp_flags { RMPP_ACTIVE = 1, RMPP_FIRST = 2, RMPP_LAST = 4 };
-/* Whether an SA MAD of at least SUBN_ADM_HEADER_SIZE bytes is RMPP; false for every other class. */
+/* Whether a MAD of the SA, or of a vendor class with an OUI, is RMPP; false for every other class.
+ * mad has at least 36 bytes. */
 bool rmpp_is_active(const uint8_t *mad);
 /* Writes an RMPP header: of a message of one segment if active, else all zero. See mad.c. */
 void rmpp_header_encode(uint8_t *mad, bool active);

@@ -59,11 +59,13 @@ struct transport {
 	struct transport_user user; /* set before the loop runs */
 	struct transport_port port;
 	bool gone; /* the device was removed: sending returns -ENODEV */
+	/* The longest message of the class of mad/inband.h; 0: the port cannot send this class. */
+	size_t message_max;
 };
 
 struct transport_ops {
-	/* Sends a MAD of management class 0x01, 0x81, 0x03 or 0x04. timeout_ms > 0: an answer is
-	 * expected, and the lower 32 bits of the TID must be unique among requests under way; 0:
+	/* Sends a MAD of management class 0x01, 0x81, 0x03, 0x04 or 0x37. timeout_ms > 0: an answer
+	 * is expected, and the lower 32 bits of the TID must be unique among requests under way; 0:
 	 * none. At most 128 SMPs and 128 Reports should be under way. Returns 0 or -errno. */
 	int (*send)(struct transport *transport, const struct mad_addr *to, const uint8_t *mad,
 		    size_t size, unsigned timeout_ms);

@@ -413,6 +413,11 @@ void txn_handle(struct txn_table *table, uint8_t mgmt_class, txn_request_fn *han
 	table->handlers[mgmt_class].ctx = ctx;
 }
 
+size_t txn_message_max(const struct txn_table *table)
+{
+	return table->transport->message_max;
+}
+
 const struct txn_stats *txn_stats(const struct txn_table *table)
 {
 	return &table->stats;

@@ -76,6 +76,9 @@ typedef void txn_seen_fn(void *ctx, bool sent, const struct mad_addr *addr, cons
 /* Sets the only receiver; fn NULL removes it. */
 void txn_watch(struct txn_table *table, txn_seen_fn *fn, void *ctx);
 
+/* The longest message of mad/inband.h that the port can send now; 0: none. */
+size_t txn_message_max(const struct txn_table *table);
+
 /* Totals since txn_table_new(); borrowed, always current. */
 const struct txn_stats *txn_stats(const struct txn_table *table);
 /* The rows in the order in which their first MAD was seen; borrowed until the loop runs again. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The transport over libibumad; no other file of the manager uses it. There are three descriptors:
- * SMPs, general MADs and counters. The loop reads each in batches, SMPs first and counters last.
+ * The transport over libibumad; no other file of the manager uses it. There are four descriptors:
+ * SMPs, general MADs, counters and the replication. The loop reads each in batches, SMPs first and
+ * counters last.
  * The kernel does not retry for us, except for long RMPP answers, whose segments it sends by
  * itself. A thread hands over messages that take long to copy.
  *
@@ -30,6 +31,7 @@
 #include "lib/log.h"
 #include "lib/mem.h"
 #include "lib/work.h"
+#include "mad/inband.h"
 #include "mad/mad.h"
 
 enum {
@@ -50,11 +52,12 @@ enum {
 struct agent_row {
 	uint8_t mgmt_class, class_version, rmpp_version;
 	uint8_t methods[6]; /* ends with 0 */
+	uint32_t oui;	    /* of a vendor class; 0: none */
 };
 
 static const struct agent_row smp_agents[] = {
-	{CLASS_SUBN_DIRECTED, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}},
-	{CLASS_SUBN_LID, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}},
+	{CLASS_SUBN_DIRECTED, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}, 0},
+	{CLASS_SUBN_LID, 1, 0, {METHOD_GET, METHOD_SET, METHOD_TRAP, METHOD_TRAP_REPRESS}, 0},
 };
 
 /* Reports are our requests in a class with a registration, of which kernels allow only 16 under
@@ -65,14 +68,20 @@ static const struct agent_row gmp_agents[] = {
 	{CLASS_SUBN_ADM,
 	 2,
 	 1,
-	 {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI, METHOD_DELETE}},
-	{CLASS_SENDS_ONLY, 0, 0, {0}},
+	 {METHOD_GET, METHOD_SET, METHOD_GET_TABLE, METHOD_GET_MULTI, METHOD_DELETE},
+	 0},
+	{CLASS_SENDS_ONLY, 0, 0, {0}, 0},
 };
 
 /* Many counters are read at a time, and no bring-up waits for them: they have a queue of their own,
  * which is read last. */
 static const struct agent_row perf_agents[] = {
-	{CLASS_PERF, 1, 0, {0}},
+	{CLASS_PERF, 1, 0, {0}, 0},
+};
+
+/* The replication over the fabric. Another program may hold the class: weftd runs without it. */
+static const struct agent_row inband_agents[] = {
+	{INBAND_CLASS, INBAND_CLASS_VERSION, 1, {METHOD_SET}, INBAND_OUI},
 };
 
 struct received { /* handed from the reader thread to the loop */
@@ -89,12 +98,15 @@ struct channel_kind {
 	unsigned num_rows;
 	int batch; /* MADs read in one turn */
 	enum loop_priority priority;
+	bool optional; /* weftd also runs without it */
 };
 
 static const struct channel_kind channel_kinds[] = {
-	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), BATCH, LOOP_FIRST},
-	{"general MADs received", gmp_agents, ARRAY_SIZE(gmp_agents), BATCH, LOOP_NORMAL},
-	{"counters received", perf_agents, ARRAY_SIZE(perf_agents), BATCH, LOOP_LATER},
+	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), BATCH, LOOP_FIRST, false},
+	{"general MADs received", gmp_agents, ARRAY_SIZE(gmp_agents), BATCH, LOOP_NORMAL, false},
+	{"counters received", perf_agents, ARRAY_SIZE(perf_agents), BATCH, LOOP_LATER, false},
+	{"replication received", inband_agents, ARRAY_SIZE(inband_agents), BATCH, LOOP_NORMAL,
+	 true},
 };
 
 enum { CHANNELS = ARRAY_SIZE(channel_kinds) };
@@ -200,8 +212,9 @@ static int channel_send(const struct channel *channel, unsigned agent, struct ib
 
 	address_out(to, &buffer->addr);
 	memcpy(umad_get_mad(buffer), mad, size);
+	/* Who expects an answer repeats the request. */
 	status = umad_send(channel->port_id, channel->agent_id[agent], buffer, (int)size,
-			   (int)timeout_ms, rmpp_is_active(mad) ? RMPP_RETRIES : 0);
+			   (int)timeout_ms, rmpp_is_active(mad) && !timeout_ms ? RMPP_RETRIES : 0);
 	return status < 0 ? status : 0;
 }
 
@@ -217,7 +230,7 @@ static int transport_umad_send(struct transport *transport, const struct mad_add
 		return -ENODEV;
 	header_decode(mad, &header);
 	channel = channel_for(umad, &header, &agent);
-	if (!channel)
+	if (!channel || channel->port_id < 0)
 		return -EPROTONOSUPPORT;
 	if (size > umad->out_size) {
 		free(umad->out);
@@ -554,6 +567,19 @@ static int register_failed(const struct channel *channel, const struct agent_row
 					  : "");
 }
 
+/* libibumad registers a vendor class with an OUI in its version 1. */
+static int agent_register(const struct channel *channel, const struct agent_row *row,
+			  long *method_mask)
+{
+	uint8_t oui[3] = {(uint8_t)(row->oui >> 16), (uint8_t)(row->oui >> 8), (uint8_t)row->oui};
+
+	if (row->oui)
+		return umad_register_oui(channel->port_id, row->mgmt_class, row->rmpp_version, oui,
+					 method_mask);
+	return umad_register(channel->port_id, row->mgmt_class, row->class_version,
+			     row->rmpp_version, method_mask);
+}
+
 static int channel_register(struct channel *channel, char *why, size_t why_size)
 {
 	for (unsigned i = 0; i < channel->kind->num_rows; i++) {
@@ -565,9 +591,7 @@ static int channel_register(struct channel *channel, char *why, size_t why_size)
 			method_mask[*method / (8 * sizeof(long))] |=
 				1L << *method % (8 * sizeof(long));
 		errno = 0;
-		channel->agent_id[i] =
-			umad_register(channel->port_id, row->mgmt_class, row->class_version,
-				      row->rmpp_version, method_mask);
+		channel->agent_id[i] = agent_register(channel, row, method_mask);
 		if (channel->agent_id[i] < 0)
 			return register_failed(channel, row, errno, why, why_size);
 	}
@@ -786,6 +810,18 @@ static void close_channels(struct umad *umad)
 	umad->open = false;
 }
 
+/* Closes an optional channel that failed to open. */
+static int channel_leave_out(struct channel *channel, const char *why)
+{
+	struct umad *umad = channel->owner;
+
+	channel_close(channel);
+	*channel = (struct channel){
+		.owner = umad, .kind = channel->kind, .port_id = -1, .wake_fd = -1};
+	log_notice("no replication over the fabric: %s", why);
+	return 0;
+}
+
 static int open_channels(struct umad *umad, char *why, size_t why_size)
 {
 	int error = 0;
@@ -794,10 +830,18 @@ static int open_channels(struct umad *umad, char *why, size_t why_size)
 	for (size_t i = 0; i < CHANNELS; i++)
 		umad->channels[i] = (struct channel){
 			.owner = umad, .kind = &channel_kinds[i], .port_id = -1, .wake_fd = -1};
-	for (size_t i = 0; i < CHANNELS && !error; i++)
-		error = channel_open(umad, &umad->channels[i], why, why_size);
+	for (size_t i = 0; i < CHANNELS && !error; i++) {
+		struct channel *channel = &umad->channels[i];
+
+		if (channel->kind->optional && (umad->sends_only || umad->channels[0].threaded))
+			continue; /* ibsim has neither RMPP nor ports that know no class */
+		error = channel_open(umad, channel, why, why_size);
+		if (error && channel->kind->optional)
+			error = channel_leave_out(channel, why);
+	}
 	if (error)
 		close_channels(umad);
+	umad->transport.message_max = umad->channels[CHANNELS - 1].watch ? INBAND_MESSAGE_MAX : 0;
 	return error;
 }
 

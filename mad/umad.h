@@ -3,6 +3,8 @@
  * The transport over libibumad, for real adapters, for ibsim's preload library and for any other
  * that presents /dev/infiniband/umadN. It opens a descriptor each for SMPs, general MADs and
  * counter reads, so that none starves another, and registers classes 0x81 and 0x01, 0x03, and 0x04.
+ * A fourth descriptor is for the vendor class of mad/inband.h, and is left out if another program
+ * has registered that class.
  *
  * If the device is removed, the transport looks for it twice a second, and opens it again.
  */

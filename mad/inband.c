@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Streams over MADs: see inband.h for the format. The connecting end sends Open. The other end
+ * answers with a number of its own, and keeps a half-open session. It becomes a stream with its
+ * first message, which proves that the connecting end receives at the LID of its port: a forged
+ * source LID neither opens a session nor ends another.
+ *
+ * Some messages are under way at a time. Each is a transaction, which is repeated until its answer
+ * arrives or nothing was acknowledged for some seconds. The receiver keeps messages that arrive too
+ * early, as many as the sender may have under way, and passes the bytes on in order. It answers a
+ * repeated message again. A session that has ended is freed in a turn of its own.
+ */
+#include "mad/inband.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/guid.h"
+#include "lib/mem.h"
+
+enum {
+	WINDOW = 4, /* messages under way: some 150 segments, of the 512 that a port can queue */
+	ATTEMPT_MS = 400, /* doubled with each attempt, up to */
+	ATTEMPT_MAX_MS = 1600,
+	PATIENCE_US = 5000000, /* without an answer */
+	HALF_OPEN_US = 5000000,
+	RESULT_OFFSET = 41,
+	LENGTH_OFFSET = 44,
+	TO_OFFSET = 48,
+	FROM_OFFSET = 56,
+	NUMBER_OFFSET = 64,
+};
+
+enum inband_state { OPENING, HALF_OPEN, OPEN, LEAVING, GONE };
+
+struct inband {
+	struct stream_carrier carrier;
+	struct loop *loop;
+	struct txn_table *txns;
+	struct inband_owner owner;
+	struct stream_listener listener; /* accepted NULL: it does not listen */
+	struct list sessions;
+};
+
+struct inband_session;
+
+struct inband_slot { /* a message under way, or one that arrived too early */
+	struct inband_session *session;
+	uint64_t number; /* 0: the slot is free */
+	unsigned attempts;
+	size_t size; /* of its payload */
+	uint8_t *payload;
+};
+
+struct inband_session {
+	struct stream stream;
+	struct list link;
+	struct inband *inband;
+	enum inband_state state;
+	bool accepted, pressed; /* pressed: drained() is due when little waits */
+	guid_t guid;		/* the port of the other end */
+	struct mad_addr at;	/* and its address */
+	uint64_t here, there;	/* the numbers of the session at both ends */
+	uint64_t sent, taken;	/* the numbers of the last message sent, and of the last received */
+	uint64_t answered_us;	/* when the other end answered last, or a message began to wait */
+	struct inband_slot out[WINDOW], in[WINDOW];
+	struct inband_slot opening; /* of Open and Close */
+	uint8_t *bytes;		    /* that wait */
+	size_t begin, end, room;
+	struct loop_timer patience;
+	struct loop_deferred turn;
+};
+
+static struct inband_session *inband_session_of(const struct stream *stream)
+{
+	return container_of((struct stream *)stream, struct inband_session, stream);
+}
+
+static struct inband *inband_of(struct stream_carrier *carrier)
+{
+	return container_of(carrier, struct inband, carrier);
+}
+
+/* Messages */
+
+struct inband_message {
+	uint16_t attr;
+	uint64_t to, from, number;
+	const uint8_t *payload;
+	size_t size;
+};
+
+static void inband_build(const struct inband_message *message, uint8_t *mad, size_t size)
+{
+	const struct mad_header header = {.base_version = 1,
+					  .mgmt_class = INBAND_CLASS,
+					  .class_version = INBAND_CLASS_VERSION,
+					  .method = METHOD_SET,
+					  .attr_id = message->attr};
+
+	memset(mad, 0, INBAND_HEADER_SIZE);
+	header_encode(&header, mad);
+	rmpp_header_encode(mad, size > MAD_SIZE);
+	be32_store(mad + VENDOR_OUI_OFFSET - 1, INBAND_OUI);
+	mad[VENDOR_DATA_OFFSET] = INBAND_VERSION;
+	be32_store(mad + LENGTH_OFFSET, (uint32_t)message->size);
+	be64_store(mad + TO_OFFSET, message->to);
+	be64_store(mad + FROM_OFFSET, message->from);
+	be64_store(mad + NUMBER_OFFSET, message->number);
+	if (message->size)
+		memcpy(mad + INBAND_HEADER_SIZE, message->payload, message->size);
+	memset(mad + INBAND_HEADER_SIZE + message->size, 0,
+	       size - INBAND_HEADER_SIZE - message->size);
+}
+
+static size_t inband_size(size_t payload)
+{
+	size_t size = INBAND_HEADER_SIZE + payload;
+
+	return size > MAD_SIZE ? size : MAD_SIZE;
+}
+
+static bool inband_is_ours(const uint8_t *mad)
+{
+	return (be32_load(mad + VENDOR_OUI_OFFSET - 1) & 0xFFFFFF) == INBAND_OUI;
+}
+
+/* False: no message of this version, or its length is impossible. */
+static bool inband_read(const struct mad_header *header, const uint8_t *mad, size_t size,
+			struct inband_message *out)
+{
+	if (mad[VENDOR_DATA_OFFSET] != INBAND_VERSION || be32_load(mad + LENGTH_OFFSET) > size ||
+	    be32_load(mad + LENGTH_OFFSET) > INBAND_PAYLOAD_MAX ||
+	    INBAND_HEADER_SIZE + be32_load(mad + LENGTH_OFFSET) > size)
+		return false;
+	*out = (struct inband_message){.attr = header->attr_id,
+				       .to = be64_load(mad + TO_OFFSET),
+				       .from = be64_load(mad + FROM_OFFSET),
+				       .number = be64_load(mad + NUMBER_OFFSET),
+				       .payload = mad + INBAND_HEADER_SIZE,
+				       .size = be32_load(mad + LENGTH_OFFSET)};
+	return true;
+}
+
+static void inband_answer(struct inband *inband, const struct mad_addr *to, const uint8_t *mad,
+			  uint64_t here, enum inband_result result)
+{
+	uint8_t answer[MAD_SIZE] = {0};
+
+	memcpy(answer, mad, MAD_HEADER_SIZE);
+	memcpy(answer + VENDOR_OUI_OFFSET - 1, mad + VENDOR_OUI_OFFSET - 1,
+	       INBAND_HEADER_SIZE - VENDOR_OUI_OFFSET + 1);
+	answer[3] = METHOD_GET_RESP;
+	answer[VENDOR_DATA_OFFSET] = INBAND_VERSION;
+	answer[RESULT_OFFSET] = (uint8_t)result;
+	be32_store(answer + LENGTH_OFFSET, 0);
+	memcpy(answer + TO_OFFSET, mad + FROM_OFFSET, 8);
+	be64_store(answer + FROM_OFFSET, here);
+	txn_send(inband->txns, to, answer, sizeof(answer));
+}
+
+/* Ending a session */
+
+static void inband_message_done(void *arg, const struct txn_result *result);
+
+static void inband_slot_free(struct inband_slot *slot)
+{
+	if (slot->session && slot->number)
+		txn_cancel(slot->session->inband->txns, inband_message_done, slot);
+	slot->number = 0;
+	free(slot->payload);
+	slot->payload = NULL;
+}
+
+static void inband_session_free(struct inband_session *session)
+{
+	for (unsigned i = 0; i < WINDOW; i++) {
+		inband_slot_free(&session->out[i]);
+		free(session->in[i].payload);
+	}
+	inband_slot_free(&session->opening);
+	list_del(&session->link);
+	loop_timer_disarm(&session->patience);
+	loop_defer_cancel(&session->turn);
+	free(session->bytes);
+	free(session);
+}
+
+/* The rest follows in a turn of its own. */
+static void inband_leave(struct inband_session *session)
+{
+	if (session->state == GONE)
+		return;
+	session->state = GONE;
+	loop_timer_disarm(&session->patience);
+	loop_defer(&session->turn);
+}
+
+/* Notifies the other end once; a lost notice is replaced by its time-out. */
+static void inband_hang_up(struct inband_session *session)
+{
+	const struct inband_message close = {.attr = INBAND_CLOSE,
+					     .to = session->there,
+					     .from = session->here,
+					     .number = session->sent + 1};
+	uint8_t mad[MAD_SIZE];
+
+	if (session->state != OPEN && session->state != LEAVING)
+		return;
+	inband_build(&close, mad, sizeof(mad));
+	txn_send(session->inband->txns, &session->at, mad, sizeof(mad));
+}
+
+static void inband_fail(struct inband_session *session, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void inband_fail(struct inband_session *session, const char *format, ...)
+{
+	bool tells = session->state == OPENING || session->state == OPEN;
+	char why[STREAM_WHY_SIZE];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	inband_leave(session);
+	if (tells)
+		session->stream.user.closed(session->stream.user.ctx, why);
+}
+
+static void inband_refuse(struct inband *inband, const struct mad_addr *from, const char *why)
+{
+	char peer[STREAM_PEER_SIZE];
+
+	snprintf(peer, sizeof(peer), "LID %u", from->lid);
+	if (inband->listener.refused)
+		inband->listener.refused(inband->listener.ctx, peer, why);
+}
+
+/* Sending */
+
+static size_t inband_waiting(const struct stream *stream)
+{
+	const struct inband_session *session = inband_session_of(stream);
+
+	return session->end - session->begin;
+}
+
+static void inband_post(struct inband_slot *slot, uint16_t attr)
+{
+	struct inband_session *session = slot->session;
+	const struct inband_message message = {.attr = attr,
+					       .to = session->there,
+					       .from = session->here,
+					       .number = slot->number,
+					       .payload = slot->payload,
+					       .size = slot->size};
+	unsigned timeout_ms = ATTEMPT_MS << (slot->attempts < 2 ? slot->attempts : 2);
+	size_t size = inband_size(slot->size);
+	uint8_t mad[INBAND_MESSAGE_MAX];
+
+	slot->attempts++;
+	inband_build(&message, mad, size);
+	txn_start(session->inband->txns, &session->at, mad, size, timeout_ms, inband_message_done,
+		  slot);
+}
+
+static size_t inband_payload_max(const struct inband_session *session)
+{
+	size_t most = txn_message_max(session->inband->txns);
+
+	if (most < MAD_SIZE)
+		return 0; /* the device is gone */
+	return (most < INBAND_MESSAGE_MAX ? most : INBAND_MESSAGE_MAX) - INBAND_HEADER_SIZE;
+}
+
+/* Puts the next waiting bytes into a free slot. */
+static void inband_fill(struct inband_session *session, struct inband_slot *slot)
+{
+	size_t most = inband_payload_max(session);
+	size_t size = session->end - session->begin;
+
+	slot->session = session;
+	slot->number = ++session->sent;
+	slot->attempts = 0;
+	slot->size = size < most ? size : most;
+	slot->payload = mem_alloc(slot->size);
+	memcpy(slot->payload, session->bytes + session->begin, slot->size);
+	session->begin += slot->size;
+	inband_post(slot, INBAND_DATA);
+}
+
+static bool inband_is_idle(const struct inband_session *session)
+{
+	for (unsigned i = 0; i < WINDOW; i++)
+		if (session->out[i].number)
+			return false;
+	return session->begin == session->end;
+}
+
+static void inband_flush(struct inband_session *session)
+{
+	if (inband_is_idle(session) || !inband_payload_max(session))
+		return;
+	if (!loop_timer_armed(&session->patience) && session->state == OPEN)
+		loop_timer_arm(&session->patience, PATIENCE_US);
+	for (unsigned i = 0; i < WINDOW && session->begin < session->end; i++)
+		if (!session->out[i].number)
+			inband_fill(session, &session->out[i]);
+}
+
+static void inband_turn(void *arg)
+{
+	struct inband_session *session = arg;
+
+	if (session->state == GONE) {
+		inband_session_free(session);
+		return;
+	}
+	if (session->state != OPEN && session->state != LEAVING)
+		return;
+	inband_flush(session);
+	if (session->state == LEAVING && inband_is_idle(session)) {
+		inband_hang_up(session);
+		inband_leave(session);
+	} else if (session->state == OPEN && session->pressed &&
+		   inband_waiting(&session->stream) < STREAM_LOW_BYTES) {
+		session->pressed = false;
+		session->stream.user.drained(session->stream.user.ctx);
+	}
+}
+
+static void inband_send(struct stream *stream, const void *bytes, size_t size)
+{
+	struct inband_session *session = inband_session_of(stream);
+
+	if (session->state == GONE || session->state == LEAVING)
+		return;
+	if (session->end + size > session->room) {
+		size_t left = inband_waiting(stream);
+
+		if (left)
+			memmove(session->bytes, session->bytes + session->begin, left);
+		session->begin = 0;
+		session->end = left;
+		if (left + size > session->room) {
+			session->room = 2 * (left + size);
+			session->bytes = mem_resize(session->bytes, session->room, 1);
+		}
+	}
+	memcpy(session->bytes + session->end, bytes, size);
+	session->end += size;
+	session->pressed = true;
+	loop_defer(&session->turn);
+}
+
+static void inband_close(struct stream *stream, bool politely)
+{
+	struct inband_session *session = inband_session_of(stream);
+
+	if (session->state == GONE || session->state == LEAVING)
+		return;
+	if (!politely || session->state != OPEN || inband_is_idle(session)) {
+		inband_hang_up(session);
+		inband_leave(session);
+		return;
+	}
+	session->state = LEAVING;
+	loop_timer_arm(&session->patience, PATIENCE_US);
+	loop_defer(&session->turn);
+}
+
+static const struct stream_ops inband_session_ops = {
+	.send = inband_send, .waiting = inband_waiting, .close = inband_close};
+
+/* Answers */
+
+static void inband_opened(struct inband_session *session, const struct txn_result *result)
+{
+	session->there = be64_load(result->mad + FROM_OFFSET);
+	session->state = OPEN;
+	session->opening.number = 0;
+	loop_timer_disarm(&session->patience);
+	session->stream.user.opened(session->stream.user.ctx);
+}
+
+/* The answer of the carrier at the other end has our number as receiver. If there is no carrier,
+ * its kernel sends the request back with a status. Any other answer is a forgery. */
+static bool inband_is_answer(const struct inband_session *session, const struct txn_result *result)
+{
+	size_t offset = result->header.status ? FROM_OFFSET : TO_OFFSET;
+
+	return result->size >= INBAND_HEADER_SIZE && inband_is_ours(result->mad) &&
+	       be64_load(result->mad + offset) == session->here;
+}
+
+static bool inband_is_refused(struct inband_session *session, const struct txn_result *result)
+{
+	const char *why = NULL;
+
+	if (result->header.status)
+		why = "no weftd with replication over the fabric answers there";
+	else if (result->mad[RESULT_OFFSET] == INBAND_NO_SESSION)
+		why = "the peer has ended the connection";
+	else if (result->mad[RESULT_OFFSET] != INBAND_OK)
+		why = "it has another version of the replication over the fabric (run the same "
+		      "weftd on both)";
+	if (why)
+		inband_fail(session, "%s", why);
+	return why;
+}
+
+static void inband_message_done(void *arg, const struct txn_result *result)
+{
+	struct inband_slot *slot = arg;
+	struct inband_session *session = slot->session;
+	bool is_open = slot == &session->opening;
+
+	if (session->state == GONE)
+		return;
+	if (result->error && result->error != -ETIMEDOUT) {
+		slot->number = 0;
+		inband_fail(session, "cannot send: %s", strerror(-result->error));
+		return;
+	}
+	if (result->error || !inband_is_answer(session, result)) {
+		/* the timer of patience ends this */
+		inband_post(slot, is_open ? INBAND_OPEN : INBAND_DATA);
+		return;
+	}
+	if (inband_is_refused(session, result))
+		return;
+	if (is_open) {
+		inband_opened(session, result);
+		return;
+	}
+	inband_slot_free(slot);
+	if (session->state == OPEN) { /* time runs while a message waits */
+		loop_timer_disarm(&session->patience);
+		if (!inband_is_idle(session))
+			loop_timer_arm(&session->patience, PATIENCE_US);
+	}
+	loop_defer(&session->turn);
+}
+
+/* Beginning a session */
+
+static void inband_out_of_patience(void *arg)
+{
+	struct inband_session *session = arg;
+
+	inband_fail(session, "no answer within %u s", PATIENCE_US / 1000000);
+}
+
+static struct inband_session *inband_session_new(struct inband *inband, guid_t guid,
+						 const struct mad_addr *at, enum inband_state state)
+{
+	struct inband_session *session = mem_zalloc(sizeof(*session));
+
+	session->stream.ops = &inband_session_ops;
+	session->stream.in_clear = true;
+	guid_text(guid, session->stream.peer);
+	session->inband = inband;
+	session->state = state;
+	session->accepted = state == HALF_OPEN;
+	session->guid = guid;
+	session->at = *at;
+	session->here = loop_random(inband->loop) | 1;
+	loop_timer_init(&session->patience, inband->loop, "in-band patience",
+			inband_out_of_patience, session);
+	loop_deferred_init(&session->turn, inband->loop, "in-band", inband_turn, session);
+	loop_timer_arm(&session->patience, state == HALF_OPEN ? HALF_OPEN_US : PATIENCE_US);
+	list_init(&session->link);
+	list_push(&inband->sessions, &session->link);
+	return session;
+}
+
+static struct stream *inband_connect(struct stream_carrier *carrier, const char *address,
+				     const struct stream_user *user, char why[STREAM_WHY_SIZE])
+{
+	struct inband *inband = inband_of(carrier);
+	struct inband_session *session;
+	struct mad_addr at;
+	guid_t guid;
+
+	if (!guid_parse(address, &guid) || !inband->owner.find(inband->owner.ctx, guid, &at)) {
+		snprintf(why, STREAM_WHY_SIZE, "no manager is known at port %.40s", address);
+		return NULL;
+	}
+	if (!txn_message_max(inband->txns)) {
+		snprintf(why, STREAM_WHY_SIZE,
+			 "this port cannot send management class 0x%02x (another program has "
+			 "registered it, or the kernel refuses it): set ha_peers",
+			 INBAND_CLASS);
+		return NULL;
+	}
+	session = inband_session_new(inband, guid, &at, OPENING);
+	session->stream.user = *user;
+	session->opening = (struct inband_slot){.session = session, .number = 1};
+	inband_post(&session->opening, INBAND_OPEN);
+	return &session->stream;
+}
+
+static int inband_listen(struct stream_carrier *carrier, const char *address,
+			 const struct stream_listener *listener, char why[STREAM_WHY_SIZE])
+{
+	(void)address; /* it is the port of the manager */
+	(void)why;
+	inband_of(carrier)->listener = *listener;
+	return 0;
+}
+
+/* Receiving */
+
+/* The session of a message; NULL: none has its numbers, or it comes from another place. */
+static struct inband_session *inband_find(const struct inband *inband, const struct mad_addr *from,
+					  const struct inband_message *message)
+{
+	list_for_each (link, &inband->sessions) {
+		struct inband_session *session = container_of(link, struct inband_session, link);
+
+		if (session->state != GONE && session->here == message->to &&
+		    session->there == message->from && session->at.lid == from->lid)
+			return session;
+	}
+	return NULL;
+}
+
+/* A port has one half-open session, and one that is open. */
+static void inband_take_open(struct inband *inband, const struct mad_addr *from,
+			     const struct inband_message *message, const uint8_t *mad)
+{
+	guid_t guid = inband->listener.accepted && from->qpn == 1
+			      ? inband->owner.admits(inband->owner.ctx, from->lid)
+			      : 0;
+	struct inband_session *session = NULL;
+
+	if (!guid || !message->from) {
+		inband_refuse(inband, from, "its port is not that of a known standby");
+		return;
+	}
+	list_for_each (link, &inband->sessions) {
+		struct inband_session *other = container_of(link, struct inband_session, link);
+
+		if (!other->accepted || other->state == GONE || other->guid != guid)
+			continue;
+		if (other->there == message->from && other->at.lid == from->lid)
+			session = other; /* a repeated Open */
+		else if (other->state == HALF_OPEN)
+			inband_leave(other);
+	}
+	if (!session) {
+		session = inband_session_new(inband, guid, from, HALF_OPEN);
+		session->there = message->from;
+	}
+	inband_answer(inband, from, mad, session->here, INBAND_OK);
+}
+
+/* The first message of a half-open session. The port was restarted, so its other session is over.
+ */
+static void inband_accept(struct inband_session *session)
+{
+	struct inband *inband = session->inband;
+
+	list_for_each (link, &inband->sessions) {
+		struct inband_session *other = container_of(link, struct inband_session, link);
+
+		if (other != session && other->accepted && other->guid == session->guid &&
+		    other->state != GONE)
+			inband_fail(other, "a new connection of its port replaces it");
+	}
+	loop_timer_disarm(&session->patience);
+	session->state = OPEN;
+	inband->listener.accepted(inband->listener.ctx, &session->stream);
+}
+
+/* Passes on all messages that are next. The user may close the stream. */
+static void inband_deliver(struct inband_session *session)
+{
+	struct inband_slot *next;
+
+	while (session->state == OPEN &&
+	       (next = &session->in[(session->taken + 1) % WINDOW])->number == session->taken + 1) {
+		uint8_t *payload = next->payload;
+
+		session->taken++;
+		next->number = 0;
+		next->payload = NULL;
+		session->stream.user.received(session->stream.user.ctx, payload, next->size);
+		free(payload);
+	}
+}
+
+/* A message that is not expected yet gets no answer, so it is sent again. */
+static void inband_take_data(struct inband_session *session, const struct mad_addr *from,
+			     const struct inband_message *message, const uint8_t *mad)
+{
+	struct inband_slot *slot = &session->in[message->number % WINDOW];
+
+	if (!message->number || message->number > session->taken + WINDOW || !message->size)
+		return;
+	inband_answer(session->inband, from, mad, session->here, INBAND_OK);
+	if (message->number <= session->taken || slot->number == message->number ||
+	    session->state == LEAVING)
+		return;
+	*slot = (struct inband_slot){.number = message->number,
+				     .size = message->size,
+				     .payload = mem_alloc(message->size)};
+	memcpy(slot->payload, message->payload, message->size);
+	if (session->state == HALF_OPEN)
+		inband_accept(session);
+	inband_deliver(session);
+}
+
+static bool inband_is_peer(const struct inband *inband, lid_t lid)
+{
+	list_for_each (link, &inband->sessions)
+		if (container_of(link, struct inband_session, link)->at.lid == lid)
+			return true;
+	return inband->owner.admits(inband->owner.ctx, lid);
+}
+
+/* After a restart, the other end of a former session gets an answer that ends it. */
+static void inband_no_session(struct inband *inband, const struct mad_addr *from,
+			      const uint8_t *mad)
+{
+	if (inband_is_peer(inband, from->lid))
+		inband_answer(inband, from, mad, 0, INBAND_NO_SESSION);
+	else
+		inband_refuse(inband, from, "it has no session");
+}
+
+static void inband_received(void *ctx, const struct mad_addr *from, const struct mad_header *header,
+			    const uint8_t *mad, size_t size)
+{
+	struct inband *inband = ctx;
+	struct inband_message message;
+	struct inband_session *session;
+
+	if (header->method != METHOD_SET || !inband_is_ours(mad))
+		return;
+	if (!inband_read(header, mad, size, &message)) {
+		if (mad[VENDOR_DATA_OFFSET] != INBAND_VERSION && inband_is_peer(inband, from->lid))
+			inband_answer(inband, from, mad, 0, INBAND_OTHER_VERSION);
+		else
+			inband_refuse(inband, from, "its message is malformed");
+		return;
+	}
+	if (message.attr == INBAND_OPEN) {
+		inband_take_open(inband, from, &message, mad);
+		return;
+	}
+	session = inband_find(inband, from, &message);
+	if (!session) {
+		inband_no_session(inband, from, mad);
+	} else if (message.attr == INBAND_DATA) {
+		inband_take_data(session, from, &message, mad);
+	} else if (message.attr == INBAND_CLOSE) {
+		inband_answer(inband, from, mad, session->here, INBAND_OK);
+		if (session->state == OPEN || session->state == LEAVING)
+			inband_fail(session, "the peer closed the connection");
+	}
+}
+
+/* The carrier */
+
+static void inband_free(struct stream_carrier *carrier)
+{
+	struct inband *inband = inband_of(carrier);
+
+	txn_handle(inband->txns, INBAND_CLASS, NULL, NULL);
+	list_for_each (link, &inband->sessions) {
+		struct inband_session *session = container_of(link, struct inband_session, link);
+
+		inband_hang_up(session);
+		inband_session_free(session);
+	}
+	free(inband);
+}
+
+static const struct stream_carrier_ops inband_ops = {
+	.connect = inband_connect, .listen = inband_listen, .free = inband_free};
+
+struct stream_carrier *inband_new(struct loop *loop, struct txn_table *txns,
+				  const struct inband_owner *owner)
+{
+	struct inband *inband = mem_zalloc(sizeof(*inband));
+
+	inband->carrier.ops = &inband_ops;
+	inband->loop = loop;
+	inband->txns = txns;
+	inband->owner = *owner;
+	list_init(&inband->sessions);
+	txn_handle(txns, INBAND_CLASS, inband_received, inband);
+	return &inband->carrier;
+}

@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Streams over MADs, on ports that lose, repeat and reorder messages; their format, byte by byte;
+ * and forged messages of a third port.
+ */
+// WITH: tests/sim/loop_virtual.o
+#include <string.h>
+
+#include "lib/be.h"
+#include "lib/guid.h"
+#include "lib/mem.h"
+#include "mad/inband.h"
+#include "tests/sim/loop_virtual.h"
+#include "tests/unit/fixtures/hex.h"
+#include "tests/unit/fixtures/mad_net.h"
+#include "tests/unit/fixtures/unit.h"
+
+enum { MS = 1000, S = 1000000, STANDBY = 1, MASTER = 2, ROGUE = 3 };
+
+struct end { /* a port with a carrier */
+	lid_t lid;
+	struct txn_table *txns;
+	struct stream_carrier *carrier; /* NULL: none */
+	struct stream *stream;
+	unsigned opened, closed, drained, accepted, refused;
+	char why[STREAM_WHY_SIZE];
+	uint8_t *got;
+	size_t size;
+	bool closes; /* it closes the stream at the first bytes */
+};
+
+static struct loop *loop;
+static struct mad_net net;
+static struct end ends[MAD_NET_PORTS];
+static lid_t known; /* the port of the standby; 0: none is known */
+
+static guid_t inband_guid(lid_t lid)
+{
+	return 0x100 + lid;
+}
+
+static void pass(uint64_t us)
+{
+	uint64_t end_us = loop_now_us(loop) + us, next_us;
+
+	while ((next_us = loop_next_us(loop)) <= end_us)
+		loop_step(loop, next_us > loop_now_us(loop) ? next_us : loop_now_us(loop));
+	loop_set_now(loop, end_us);
+}
+
+/* The user of a stream */
+
+static void on_opened(void *ctx)
+{
+	((struct end *)ctx)->opened++;
+}
+
+static void on_received(void *ctx, const uint8_t *bytes, size_t size)
+{
+	struct end *end = ctx;
+
+	end->got = mem_resize(end->got, end->size + size, 1);
+	memcpy(end->got + end->size, bytes, size);
+	end->size += size;
+	if (end->closes && end->stream) {
+		stream_close(end->stream, false);
+		end->stream = NULL;
+	}
+}
+
+static void on_drained(void *ctx)
+{
+	((struct end *)ctx)->drained++;
+}
+
+static void on_closed(void *ctx, const char *why)
+{
+	struct end *end = ctx;
+
+	end->closed++;
+	end->stream = NULL;
+	snprintf(end->why, sizeof(end->why), "%s", why);
+}
+
+static struct stream_user user_of(struct end *end)
+{
+	return (struct stream_user){on_opened, on_received, on_drained, on_closed, end};
+}
+
+static void on_accepted(void *ctx, struct stream *stream)
+{
+	struct end *end = ctx;
+
+	end->accepted++;
+	end->stream = stream;
+	stream->user = user_of(end);
+}
+
+static void on_refused(void *ctx, const char *peer, const char *why)
+{
+	struct end *end = ctx;
+
+	end->refused++;
+	snprintf(end->why, sizeof(end->why), "%s: %s", peer, why);
+}
+
+/* The owner of a carrier */
+
+static bool finds(void *ctx, guid_t guid, struct mad_addr *out)
+{
+	(void)ctx;
+	if (guid < inband_guid(1) || guid > inband_guid(MAD_NET_PORTS))
+		return false;
+	*out = (struct mad_addr){.lid = (lid_t)(guid - inband_guid(0)), .qpn = 1};
+	return true;
+}
+
+static guid_t admits(void *ctx, lid_t lid)
+{
+	(void)ctx;
+	return lid == known ? inband_guid(lid) : 0;
+}
+
+static struct end *open_end(lid_t lid)
+{
+	struct stream_listener listener = {on_accepted, on_refused, &ends[lid - 1]};
+	struct inband_owner owner = {finds, admits, NULL};
+	struct end *end = &ends[lid - 1];
+	char why[STREAM_WHY_SIZE];
+
+	end->lid = lid;
+	end->txns = txn_table_new(loop, &net.port[lid - 1].transport);
+	end->carrier = inband_new(loop, end->txns, &owner);
+	CU_ASSERT_EQUAL(end->carrier->ops->listen(end->carrier, "", &listener, why), 0);
+	return end;
+}
+
+static void kill_end(struct end *end, bool says_so)
+{
+	bool deaf = net.port[end->lid - 1].deaf;
+
+	if (!end->carrier)
+		return;
+	net.port[end->lid - 1].transport.gone = !says_so;
+	end->carrier->ops->free(end->carrier);
+	txn_table_free(end->txns);
+	net.port[end->lid - 1].transport.gone = false;
+	net.port[end->lid - 1].deaf = deaf;
+	end->carrier = NULL;
+	end->stream = NULL;
+}
+
+static void begin(size_t message_max)
+{
+	loop = loop_new();
+	loop_seed(loop, 5);
+	mad_net_init(&net, loop, message_max);
+	memset(ends, 0, sizeof(ends));
+	known = STANDBY;
+	open_end(STANDBY);
+	open_end(MASTER);
+}
+
+static void finish(void)
+{
+	for (unsigned i = 0; i < MAD_NET_PORTS; i++) {
+		kill_end(&ends[i], true);
+		free(ends[i].got);
+	}
+	mad_net_done(&net);
+	loop_free(loop);
+}
+
+static void dial(struct end *end, lid_t to)
+{
+	struct stream_user user = user_of(end);
+	char text[GUID_TEXT], why[STREAM_WHY_SIZE];
+
+	end->stream = end->carrier->ops->connect(end->carrier, guid_text(inband_guid(to), text),
+						 &user, why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(end->stream);
+}
+
+/* A session with one byte from the standby. */
+static void pair(size_t message_max)
+{
+	begin(message_max);
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].opened, 1);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].accepted, 0); /* before its first message */
+	stream_send(ends[STANDBY - 1].stream, "h", 1);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].accepted, 1);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].size, 1);
+}
+
+/* Bytes that no two places of a stream share by chance. */
+static uint8_t byte_at(size_t i)
+{
+	return (uint8_t)((i * UINT64_C(0x9E3779B97F4A7C15)) >> 40);
+}
+
+static void say(struct end *end, size_t from, size_t size)
+{
+	uint8_t *bytes = mem_alloc(size);
+
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = byte_at(from + i);
+	stream_send(end->stream, bytes, size);
+	free(bytes);
+}
+
+static bool has(const struct end *end, size_t skipped, size_t size)
+{
+	if (end->size != skipped + size)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (end->got[skipped + i] != byte_at(i))
+			return false;
+	return true;
+}
+
+/* Format */
+
+static struct {
+	uint8_t mad[4][INBAND_MESSAGE_MAX];
+	size_t size[4];
+	unsigned count;
+} seen;
+
+static void record(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)from;
+	(void)to;
+	if (seen.count == 4)
+		return;
+	memcpy(seen.mad[seen.count], mad, size);
+	seen.size[seen.count++] = size;
+}
+
+/* From the layouts of ib_mad.h: struct ib_vendor_mad has the OUI at 37 and data from 40 on; struct
+ * ib_rmpp_hdr is at 24. Session numbers and TIDs, which are random, are copied. */
+static void expect(unsigned n, const char *text, const uint8_t *tid, const uint8_t *to,
+		   const uint8_t *from)
+{
+	uint8_t bytes[MAD_SIZE];
+
+	CU_ASSERT_EQUAL(hex_bytes(text, bytes, sizeof(bytes)), MAD_SIZE);
+	memcpy(bytes + 8, tid, 8);
+	memcpy(bytes + 48, to, 8);
+	memcpy(bytes + 56, from, 8);
+	for (size_t i = 0; i < MAD_SIZE; i++)
+		if (bytes[i] != seen.mad[n][i]) {
+			CU_FAIL("a message has other bytes");
+			fprintf(stderr, "message %u, byte %zu: %02x, not %02x\n", n, i,
+				seen.mad[n][i], bytes[i]);
+		}
+}
+
+static void test_format(void)
+{
+	static const uint8_t none[8] = {0};
+	const uint8_t *standby, *master;
+
+	begin(INBAND_MESSAGE_MAX);
+	memset(&seen, 0, sizeof(seen));
+	net.tap = record;
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(10 * MS);
+	stream_send(ends[STANDBY - 1].stream, "weft", 4);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL_FATAL(seen.count, 4);
+	standby = seen.mad[0] + 56;
+	master = seen.mad[1] + 56;
+	CU_ASSERT_NOT_EQUAL(be64_load(standby), 0);
+	CU_ASSERT_NOT_EQUAL(be64_load(master), 0);
+	/* Set(Open) */
+	expect(0,
+	       "01 37 01 02 0000 0000 .8 0010 0000 00000000 .12 00 027765 01 00 0000 00000000 "
+	       ".8 .8 0000000000000001 .184",
+	       seen.mad[0] + 8, none, standby);
+	expect(1,
+	       "01 37 01 81 0000 0000 .8 0010 0000 00000000 .12 00 027765 01 00 0000 00000000 "
+	       ".8 .8 0000000000000001 .184",
+	       seen.mad[0] + 8, standby, master);
+	/* Set(Data) */
+	expect(2,
+	       "01 37 01 02 0000 0000 .8 0011 0000 00000000 .12 00 027765 01 00 0000 00000004 "
+	       ".8 .8 0000000000000001 77656674 .180",
+	       seen.mad[2] + 8, master, standby);
+	expect(3,
+	       "01 37 01 81 0000 0000 .8 0011 0000 00000000 .12 00 027765 01 00 0000 00000000 "
+	       ".8 .8 0000000000000001 .184",
+	       seen.mad[2] + 8, standby, master);
+	finish();
+}
+
+/* A long message is RMPP: version 1, DATA, active, of one segment; the kernel splits it. */
+static void test_long_format(void)
+{
+	uint8_t rmpp[12];
+
+	pair(INBAND_MESSAGE_MAX);
+	memset(&seen, 0, sizeof(seen));
+	net.tap = record;
+	say(&ends[STANDBY - 1], 0, 1000);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(seen.size[0], 1072);
+	hex_bytes("01 01 07 00 00000001 00000000", rmpp, sizeof(rmpp));
+	CU_ASSERT(!memcmp(seen.mad[0] + 24, rmpp, sizeof(rmpp)));
+	CU_ASSERT_EQUAL(be32_load(seen.mad[0] + 44), 1000);
+	CU_ASSERT_EQUAL(seen.size[1], MAD_SIZE);
+	CU_ASSERT(has(&ends[MASTER - 1], 1, 1000));
+	finish();
+}
+
+/* Transfer */
+
+static void both_ways(size_t message_max, unsigned drop_ppm, uint64_t delay_us)
+{
+	enum { SIZE = 300000 };
+	struct end *standby, *master;
+	size_t said = 0;
+
+	pair(message_max);
+	standby = &ends[STANDBY - 1];
+	master = &ends[MASTER - 1];
+	net.drop_ppm = drop_ppm;
+	net.duplicate_ppm = drop_ppm;
+	net.delay_us = delay_us;
+	while (said < SIZE) {
+		size_t size = 1 + said % 9000 < SIZE - said ? 1 + said % 9000 : SIZE - said;
+
+		say(standby, said, size);
+		say(master, said, size);
+		said += size;
+		pass(said % 7 * MS);
+	}
+	pass(300 * S);
+	CU_ASSERT(has(master, 1, SIZE));
+	CU_ASSERT(has(standby, 0, SIZE));
+	CU_ASSERT_EQUAL(standby->closed + master->closed, 0);
+	CU_ASSERT(standby->drained > 0 && master->drained > 0);
+	CU_ASSERT_EQUAL(stream_waiting(standby->stream), 0);
+	CU_ASSERT(net.largest <= message_max);
+	finish();
+}
+
+static void test_transfer(void)
+{
+	both_ways(INBAND_MESSAGE_MAX, 0, 100);
+	both_ways(MAD_SIZE, 0, 100); /* without RMPP */
+}
+
+static void test_lossy(void)
+{
+	both_ways(INBAND_MESSAGE_MAX, 200000, 30 * MS);
+	both_ways(MAD_SIZE, 50000, 10 * MS);
+}
+
+/* No more than the window is under way, and nothing is sent without bytes that wait. */
+static void test_window(void)
+{
+	uint64_t before;
+
+	pair(INBAND_MESSAGE_MAX);
+	net.delay_us = 1;
+	net.port[MASTER - 1].deaf = true;
+	before = net.sent;
+	say(&ends[STANDBY - 1], 0, 200000);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(net.sent - before, 4);
+	CU_ASSERT_EQUAL(stream_waiting(ends[STANDBY - 1].stream), 200000 - 4 * INBAND_PAYLOAD_MAX);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].drained, 1); /* of the first byte */
+	net.port[MASTER - 1].deaf = false;
+	pass(2 * S);
+	CU_ASSERT(has(&ends[MASTER - 1], 1, 200000));
+	before = net.sent;
+	pass(60 * S);
+	CU_ASSERT_EQUAL(net.sent, before);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 0);
+	finish();
+}
+
+/* Ends */
+
+static void test_close(void)
+{
+	for (int politely = 0; politely < 2; politely++) {
+		pair(INBAND_MESSAGE_MAX);
+		net.drop_ppm = politely ? 100000 : 0;
+		say(&ends[STANDBY - 1], 0, 100000);
+		stream_close(ends[STANDBY - 1].stream, politely);
+		net.drop_ppm = 0;
+		pass(4 * S);
+		CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 0); /* its user knows */
+		CU_ASSERT_EQUAL(ends[MASTER - 1].closed, 1);
+		CU_ASSERT(strstr(ends[MASTER - 1].why, "closed the connection") != NULL);
+		if (politely)
+			CU_ASSERT(has(&ends[MASTER - 1], 1, 100000));
+		finish();
+	}
+}
+
+/* The user closes from within received(). */
+static void test_close_inside(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	ends[MASTER - 1].closes = true;
+	say(&ends[STANDBY - 1], 0, 50000);
+	pass(S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].closed, 0);
+	finish();
+}
+
+static void test_silence(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	net.port[MASTER - 1].deaf = true;
+	pass(20 * S); /* nothing waits, so nothing is missed */
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 0);
+	say(&ends[STANDBY - 1], 0, 10);
+	pass(4 * S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 0);
+	pass(2 * S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	CU_ASSERT(strstr(ends[STANDBY - 1].why, "no answer within 5 s") != NULL);
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(6 * S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 2);
+	finish();
+}
+
+/* A port without a carrier, at which the kernel answers; and another program that holds the class.
+ */
+static void test_no_carrier(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	kill_end(&ends[MASTER - 1], false);
+	stream_send(ends[STANDBY - 1].stream, "x", 1);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	CU_ASSERT(strstr(ends[STANDBY - 1].why, "no weftd") != NULL);
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 2);
+	CU_ASSERT(strstr(ends[STANDBY - 1].why, "no weftd") != NULL);
+	finish();
+	begin(0);
+	{
+		struct stream_user user = user_of(&ends[0]);
+		char why[STREAM_WHY_SIZE];
+
+		CU_ASSERT_PTR_NULL(
+			ends[0].carrier->ops->connect(ends[0].carrier, "0x102", &user, why));
+		CU_ASSERT(strstr(why, "class 0x37") != NULL);
+		CU_ASSERT_PTR_NULL(
+			ends[0].carrier->ops->connect(ends[0].carrier, "0x999", &user, why));
+		CU_ASSERT(strstr(why, "no manager is known") != NULL);
+	}
+	finish();
+}
+
+/* The master starts again: its former session gets an answer. The standby starts again: its new
+ * session replaces the former. */
+static void test_restart(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	kill_end(&ends[MASTER - 1], false);
+	open_end(MASTER);
+	stream_send(ends[STANDBY - 1].stream, "x", 1);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	CU_ASSERT(strstr(ends[STANDBY - 1].why, "has ended the connection") != NULL);
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(10 * MS);
+	stream_send(ends[STANDBY - 1].stream, "x", 1);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].accepted, 2);
+	kill_end(&ends[STANDBY - 1], false);
+	open_end(STANDBY);
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].closed, 0);
+	stream_send(ends[STANDBY - 1].stream, "y", 1);
+	pass(10 * MS);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].accepted, 3);
+	CU_ASSERT(strstr(ends[MASTER - 1].why, "replaces it") != NULL);
+	kill_end(&ends[STANDBY - 1], true); /* it says goodbye */
+	pass(10 * MS);
+	CU_ASSERT(strstr(ends[MASTER - 1].why, "closed the connection") != NULL);
+	finish();
+}
+
+/* Forgeries */
+
+static uint64_t to_master, to_standby; /* the numbers of the session */
+static uint8_t last_data[MAD_SIZE];
+
+static void spy(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)size;
+	if (from->lid != STANDBY || to != MASTER || be16_load(mad + 16) != INBAND_DATA)
+		return;
+	to_master = be64_load(mad + 48);
+	to_standby = be64_load(mad + 56);
+	memcpy(last_data, mad, MAD_SIZE);
+}
+
+static void forge(lid_t from, uint16_t attr, uint64_t to, uint64_t sender, uint64_t number)
+{
+	uint8_t mad[MAD_SIZE];
+
+	memcpy(mad, last_data, sizeof(mad));
+	be16_store(mad + 16, attr);
+	be64_store(mad + 48, to);
+	be64_store(mad + 56, sender);
+	be64_store(mad + 64, number);
+	mad_net_forge(&net, from, MASTER, mad, sizeof(mad));
+}
+
+static void spied_pair(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	net.tap = spy;
+	stream_send(ends[STANDBY - 1].stream, "s", 1);
+	pass(10 * MS);
+	net.tap = NULL;
+	CU_ASSERT_NOT_EQUAL_FATAL(to_master, 0);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].size, 2);
+}
+
+/* A third port knows both numbers of the session, and gets nothing. */
+static void test_third_port(void)
+{
+	struct end *master = &ends[MASTER - 1];
+	uint64_t before;
+
+	spied_pair();
+	before = net.sent;
+	forge(ROGUE, INBAND_OPEN, 0, 7, 1);
+	forge(ROGUE, INBAND_DATA, to_master, to_standby, 3);
+	forge(ROGUE, INBAND_CLOSE, to_master, to_standby, 3);
+	CU_ASSERT_EQUAL(net.sent, before); /* no answer */
+	CU_ASSERT_EQUAL(master->refused, 3);
+	CU_ASSERT(strstr(master->why, "LID 3: ") != NULL);
+	CU_ASSERT_EQUAL(master->closed, 0);
+	CU_ASSERT_EQUAL(master->size, 2);
+	finish();
+}
+
+/* It also forges the LID of the standby, but does not know the numbers. */
+static void test_forged_lid(void)
+{
+	struct end *master = &ends[MASTER - 1];
+
+	spied_pair();
+	forge(STANDBY, INBAND_DATA, to_master ^ 2, to_standby, 3);
+	forge(STANDBY, INBAND_DATA, to_master, to_standby ^ 2, 3);
+	forge(STANDBY, INBAND_CLOSE, to_master ^ 2, to_standby, 3);
+	forge(STANDBY, INBAND_OPEN, 0, 7, 1); /* half open */
+	for (unsigned i = 0; i < 1000; i++)
+		forge(STANDBY, INBAND_OPEN, 0, 8 + i, 1);
+	pass(100 * MS);
+	CU_ASSERT_EQUAL(master->accepted, 1);
+	CU_ASSERT_EQUAL(master->closed, 0);
+	CU_ASSERT_EQUAL(master->size, 2);
+	stream_send(ends[STANDBY - 1].stream, "t", 1);
+	pass(10 * S);
+	CU_ASSERT_EQUAL(master->size, 3);
+	CU_ASSERT_EQUAL(master->closed, 0);
+	finish();
+}
+
+/* Messages from the right place with impossible contents. */
+static void test_bounds(void)
+{
+	struct end *master = &ends[MASTER - 1];
+	uint8_t mad[MAD_SIZE];
+
+	spied_pair();
+	forge(STANDBY, INBAND_DATA, to_master, to_standby, 2); /* repeated */
+	forge(STANDBY, INBAND_DATA, to_master, to_standby, 0);
+	forge(STANDBY, INBAND_DATA, to_master, to_standby, 7); /* beyond the window */
+	forge(STANDBY, INBAND_DATA, to_master, to_standby, UINT64_MAX);
+	forge(STANDBY, 0x99, to_master, to_standby, 3);
+	CU_ASSERT_EQUAL(master->size, 2);
+	for (unsigned i = 0; i < 3; i++) {
+		static const uint32_t lengths[] = {185, INBAND_PAYLOAD_MAX + 1, UINT32_MAX};
+
+		memcpy(mad, last_data, sizeof(mad));
+		be64_store(mad + 64, 3);
+		be32_store(mad + 44, lengths[i]);
+		mad_net_forge(&net, STANDBY, MASTER, mad, sizeof(mad));
+	}
+	CU_ASSERT_EQUAL(master->refused, 3);
+	memcpy(mad, last_data, sizeof(mad));
+	mad[39] ^= 1; /* of another OUI */
+	mad_net_forge(&net, ROGUE, MASTER, mad, sizeof(mad));
+	CU_ASSERT_EQUAL(master->refused, 3);
+	CU_ASSERT_EQUAL(master->size, 2);
+	forge(STANDBY, INBAND_DATA, to_master, to_standby, 4); /* early */
+	CU_ASSERT_EQUAL(master->size, 2);
+	forge(STANDBY, INBAND_DATA, to_master, to_standby, 3);
+	CU_ASSERT_EQUAL(master->size, 4);
+	finish();
+}
+
+/* An answer without the number of the session neither acknowledges nor ends anything. */
+
+static unsigned spoiled;
+
+static void spoil(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)from;
+	(void)size;
+	if (to != STANDBY || mad[3] != METHOD_GET_RESP || spoiled++ % 2)
+		return;
+	mad[48] ^= 0x80;
+	mad[56] ^= 0x80;
+	if (spoiled % 4 == 1)
+		be16_store(mad + 4, STATUS_UNSUP_METHOD_ATTR);
+}
+
+static void test_forged_answers(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	net.tap = spoil;
+	say(&ends[STANDBY - 1], 0, 60000);
+	pass(5 * S);
+	CU_ASSERT(spoiled > 8);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 0);
+	CU_ASSERT(has(&ends[MASTER - 1], 1, 60000));
+	finish();
+}
+
+static void test_other_version(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	net.tap = spy;
+	stream_send(ends[STANDBY - 1].stream, "s", 1);
+	pass(10 * MS);
+	last_data[40] = 9;
+	forge(ROGUE, INBAND_OPEN, 0, 7, 1);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].refused, 1);
+	forge(STANDBY, INBAND_OPEN, 0, 7, 1); /* gets an answer */
+	CU_ASSERT_EQUAL(ends[MASTER - 1].refused, 1);
+	finish();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"format", test_format},
+		{"format of a long message", test_long_format},
+		{"transfer", test_transfer},
+		{"loss, repetition and reordering", test_lossy},
+		{"the window", test_window},
+		{"close", test_close},
+		{"close from within", test_close_inside},
+		{"silence", test_silence},
+		{"no carrier", test_no_carrier},
+		{"restarts", test_restart},
+		{"a third port", test_third_port},
+		{"a forged LID", test_forged_lid},
+		{"impossible contents", test_bounds},
+		{"forged answers", test_forged_answers},
+		{"another version", test_other_version},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("inband", tests);
+}

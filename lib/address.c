@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/be.h"
+
 enum { PORT_TEXT = 8, MAPPED = 12, SITE = 8 };
 
 /* Prefix of an IPv4 address in its mapped form: RFC 4291, section 2.5.5.2. */
@@ -136,4 +138,12 @@ bool host_is_any(const struct host *host)
 	size_t from = is_mapped(host) ? MAPPED : 0;
 
 	return memcmp(host->bytes + from, zero, sizeof(zero) - from) == 0;
+}
+
+struct host host_of_guid(uint64_t guid)
+{
+	struct host host = {.bytes = {0xFF}};
+
+	be64_store(host.bytes + 8, guid);
+	return host;
 }

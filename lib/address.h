@@ -33,6 +33,8 @@ void address_describe(const struct sockaddr *address, socklen_t size, char text[
 struct host host_of(const struct sockaddr *address);
 /* Returns false and leaves *out untouched if text is no address. */
 bool host_parse(const char *text, struct host *out);
+/* A port of the fabric in the form of a host, ff00::GUID: no host has a multicast address. */
+struct host host_of_guid(uint64_t guid);
 /* Compares the addresses only: an IPv4 address equals its IPv4-mapped form. */
 bool host_same(const struct host *a, const struct host *b);
 /* Whether both addresses count as one host: an IPv6 host may use all of its /64 network (RFC 4291,

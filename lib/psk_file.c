@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/guid.h"
 #include "lib/secret_file.h"
 
 enum { FILE_MAX = 8192, WORDS_MAX = 3 };
@@ -91,12 +92,18 @@ static int parse_identity(const struct reading *reading, const char *text, struc
 
 static int parse_peer(const struct reading *reading, const char *text, struct psk *out)
 {
+	guid_t guid;
+
 	out->has_peer = true;
+	if (!strncmp(text, "0x", 2) && guid_parse(text, &guid)) {
+		out->peer = host_of_guid(guid);
+		return 0;
+	}
 	return host_parse(text, &out->peer)
 		       ? 0
-		       : psk_file_refuse(
-				 reading,
-				 "the third word is no numeric address, as ha_peers has it");
+		       : psk_file_refuse(reading,
+					 "the third word is neither a numeric address, as ha_peers "
+					 "has it, nor a port GUID");
 }
 
 static int parse_words(const struct reading *reading, char *const *words, unsigned count,

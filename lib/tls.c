@@ -14,7 +14,6 @@
 #include "lib/tls.h"
 
 #include <errno.h>
-#include <gnutls/gnutls.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
@@ -27,6 +26,7 @@
 
 #include "lib/address.h"
 #include "lib/mem.h"
+#include "lib/tls_keys.h"
 
 enum {
 	STRANGERS_MAX = 8,	/* handshakes of accepted sessions from other than known peers */
@@ -43,20 +43,13 @@ enum {
 	BACKLOG = 128,
 };
 
-#define PRIORITIES                                                            \
-	"NONE:+VERS-TLS1.3:+ECDHE-PSK:+AEAD:+AES-256-GCM:+CHACHA20-POLY1305:" \
-	"+GROUP-X25519:+GROUP-SECP256R1:+SIGN-ALL:+COMP-NULL"
-
 struct tls {
 	struct stream_carrier carrier;
 	struct loop *loop;
-	struct psk_list keys;
+	struct tls_keys keys;
 	uint16_t port;
 	struct host peers[TLS_PEERS_MAX]; /* addresses of known peers */
 	unsigned num_peers;
-	gnutls_psk_server_credentials_t server;
-	gnutls_psk_client_credentials_t client;
-	gnutls_priority_t priorities;
 	struct list sessions; /* the oldest first */
 	int listen_fd;	      /* -1: no listener */
 	struct sockaddr_storage own;
@@ -78,6 +71,7 @@ struct session {
 	int fd;
 	struct loop_fd *watch;
 	gnutls_session_t gnutls;
+	struct tls_party party;
 	struct loop_timer patience;
 	struct loop_deferred turn; /* for data to send, or to free it */
 	uint8_t *out;
@@ -253,10 +247,7 @@ static void tls_receive(struct session *session)
 static void replace_others(struct session *session)
 {
 	const struct tls *tls = session->tls;
-	const struct psk *psk = psk_named(&tls->keys, session->stream.identity);
 
-	if (psk->shared)
-		return;
 	list_for_each (link, &tls->sessions) {
 		struct session *other = container_of(link, struct session, link);
 
@@ -270,17 +261,16 @@ static void replace_others(struct session *session)
 /* Both ends have proved that they know a key; GnuTLS reports which. */
 static void prove(struct session *session)
 {
-	const char *identity = gnutls_psk_server_get_username(session->gnutls);
-	const struct psk *psk = identity ? psk_named(&session->tls->keys, identity) : NULL;
+	bool shared;
 
-	if (!psk) {
+	if (!tls_keys_prove(&session->party, session->gnutls, &shared)) {
 		tls_fail(session, "its identity is not in ha_psk_file");
 		return;
 	}
-	memcpy(session->stream.identity, psk->identity, sizeof(psk->identity));
 	loop_timer_disarm(&session->patience);
 	session->state = OPEN;
-	replace_others(session);
+	if (!shared)
+		replace_others(session);
 	session->tls->listener.accepted(session->tls->listener.ctx, &session->stream);
 }
 
@@ -410,8 +400,6 @@ static void no_delay(int fd)
 static struct session *session_new(struct tls *tls, int fd, bool accepted)
 {
 	struct session *session = mem_zalloc(sizeof(*session));
-	unsigned flags = GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL | GNUTLS_NO_TICKETS |
-			 (accepted ? GNUTLS_SERVER : GNUTLS_CLIENT);
 
 	session->stream.ops = &session_ops;
 	session->tls = tls;
@@ -427,13 +415,10 @@ static struct session *session_new(struct tls *tls, int fd, bool accepted)
 		free(session);
 		return NULL;
 	}
-	if (gnutls_init(&session->gnutls, flags) ||
-	    gnutls_priority_set(session->gnutls, tls->priorities) ||
-	    gnutls_credentials_set(session->gnutls, GNUTLS_CRD_PSK,
-				   accepted ? (void *)tls->server : (void *)tls->client))
-		abort(); /* out of memory: the only possible error */
+	session->party = (struct tls_party){&tls->keys, session->stream.identity};
+	session->gnutls =
+		tls_keys_session(&session->party, accepted ? GNUTLS_SERVER : GNUTLS_CLIENT);
 	gnutls_transport_set_int(session->gnutls, fd);
-	gnutls_session_set_ptr(session->gnutls, session);
 	no_delay(fd);
 	list_push(&tls->sessions, &session->link);
 	loop_timer_arm(&session->patience, accepted ? HANDSHAKE_US : PATIENCE_US);
@@ -478,7 +463,7 @@ static struct session *connect_with(struct tls *tls, const struct addrinfo *to,
 				    const struct stream_user *user, char why[STREAM_WHY_SIZE])
 {
 	struct host host = host_of(to->ai_addr);
-	const struct psk *psk = psk_for(&tls->keys, &host);
+	const struct psk *psk = psk_for(&tls->keys.list, &host);
 	struct session *session;
 	int fd;
 
@@ -677,44 +662,12 @@ static void tls_free(struct stream_carrier *carrier)
 			tls_leave(session);
 		session_free(session);
 	}
-	gnutls_psk_free_server_credentials(tls->server);
-	gnutls_psk_free_client_credentials(tls->client);
-	gnutls_priority_deinit(tls->priorities);
-	explicit_bzero(&tls->keys, sizeof(tls->keys));
+	tls_keys_done(&tls->keys);
 	free(tls);
 }
 
 static const struct stream_carrier_ops tls_ops = {
 	.connect = tls_connect, .listen = tls_listen, .free = tls_free};
-
-/* GnuTLS frees what it is given. */
-static int copy_key(const struct psk *psk, gnutls_datum_t *out)
-{
-	if (!psk)
-		return -1;
-	out->data = gnutls_malloc(psk->size);
-	if (!out->data)
-		return -1;
-	memcpy(out->data, psk->key, psk->size);
-	out->size = (unsigned)psk->size;
-	return 0;
-}
-
-static int key_of_standby(gnutls_session_t gnutls, const char *identity, gnutls_datum_t *out)
-{
-	const struct session *session = gnutls_session_get_ptr(gnutls);
-
-	return copy_key(psk_named(&session->tls->keys, identity), out);
-}
-
-static int own_key(gnutls_session_t gnutls, char **identity, gnutls_datum_t *out)
-{
-	const struct session *session = gnutls_session_get_ptr(gnutls);
-
-	*identity = gnutls_strdup(session->stream.identity);
-	return *identity ? copy_key(psk_named(&session->tls->keys, session->stream.identity), out)
-			 : -1;
-}
 
 void tls_expect(struct stream_carrier *carrier, const char *address)
 {
@@ -733,9 +686,9 @@ void tls_forget_peers(struct stream_carrier *carrier)
 void tls_set_keys(struct stream_carrier *carrier, const struct psk_list *keys)
 {
 	struct tls *tls = container_of(carrier, struct tls, carrier);
-	struct psk_list before = tls->keys;
+	struct psk_list before = tls->keys.list;
 
-	tls->keys = *keys;
+	tls->keys.list = *keys;
 	list_for_each (link, &tls->sessions) {
 		struct session *session = container_of(link, struct session, link);
 
@@ -755,14 +708,8 @@ struct stream_carrier *tls_new(struct loop *loop, const struct psk_list *keys, u
 	tls->loop = loop;
 	tls->port = port;
 	tls->listen_fd = -1;
-	tls->keys = *keys;
+	tls_keys_init(&tls->keys, keys);
 	list_init(&tls->sessions);
 	loop_timer_init(&tls->accept_again, loop, "TLS listener", accept_again, tls);
-	if (gnutls_priority_init(&tls->priorities, PRIORITIES, NULL) ||
-	    gnutls_psk_allocate_server_credentials(&tls->server) ||
-	    gnutls_psk_allocate_client_credentials(&tls->client))
-		abort(); /* out of memory: the only possible error */
-	gnutls_psk_set_server_credentials_function(tls->server, key_of_standby);
-	gnutls_psk_set_client_credentials_function(tls->client, own_key);
 	return &tls->carrier;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * TLS 1.3 over TCP with keys that both ends know before: PSK with ECDHE, so that a key that is
- * disclosed later does not open recorded sessions. It is a carrier of streams (lib/stream.h), the
- * only user of GnuTLS's sessions, and owns its sockets. Loop thread only.
+ * disclosed later does not open recorded sessions. It is a carrier of streams (lib/stream.h), and
+ * owns its sockets. lib/tls_over.h has the same sessions over another carrier. Loop thread only.
  *
  * Addresses are those of lib/address.h, keys those of lib/psk_file.h. A key with an identity
  * belongs to one peer: a second session with it ends the first session. If a carrier listens on an

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ha/parts.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 #include "store/partition_state.h"
 
@@ -44,14 +45,44 @@ static void drop_parts(struct replica *replica)
 	follow->greeted = false;
 }
 
+/* Whether there are managers to try. Over the fabric it is the MASTER that the election names. */
+static bool follow_has_peers(const struct replica *replica)
+{
+	return replica->follow.num_peers || replica->options.inband;
+}
+
+/* Over the fabric, the port of the MASTER is the only peer. */
+static void follow_name_peer(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+	char text[GUID_TEXT];
+
+	if (!replica->options.inband || follow->stream || follow->taking)
+		return;
+	if (!master_named(replica)) {
+		follow->num_peers = 0;
+		return;
+	}
+	guid_text(master_named(replica), text);
+	if (follow->num_peers && !strcmp(follow->peers[0], text))
+		return;
+	snprintf(follow->peers[0], STREAM_PEER_SIZE, "%s", text);
+	follow->why[0][0] = '\0';
+	follow->num_peers = 1;
+	follow->next = follow->tried = 0;
+}
+
 /* All peers are tried one after the other, then there is a pause. */
 static void again(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
 	bool pause = follow->stream || !follow->num_peers || follow->tried % follow->num_peers == 0;
+	/* A master that is no weftd is left alone most of the time. */
+	unsigned longer = replica->options.inband ? follow->tried / 8 : 0;
 
-	if (!replica->stopped && follow->num_peers && replica_may_follow(replica))
-		loop_timer_arm(&follow->retry, pause ? RETRY_US : NEXT_US);
+	if (!replica->stopped && follow_has_peers(replica) && replica_may_follow(replica))
+		loop_timer_arm(&follow->retry,
+			       pause ? (uint64_t)RETRY_US << (longer < 5 ? longer : 5) : NEXT_US);
 }
 
 /* A permanent state is logged once. */
@@ -168,9 +199,24 @@ static void follow_durable(void *ctx)
 
 /* Changes */
 
-static void follow_apply_change(struct registry *registry, const struct wire_change *change)
+/* What a master sends without a right to it is not taken. */
+static bool follow_takes(const struct replica *replica, const struct registry *registry,
+			 const struct wire_change *change)
 {
-	if (change->drop)
+	enum ha_copies copies = replica->follow.copies;
+
+	return change->drop ? copies_drop(copies, registry, change->kind, change->record)
+			    : copies_record(copies, registry, change->kind, change->record, true);
+}
+
+static void follow_apply_change(struct replica *replica, struct registry *registry,
+				const struct wire_change *change)
+{
+	if (change->skipped)
+		return;
+	if (!follow_takes(replica, registry, change))
+		replica->follow.left_out++;
+	else if (change->drop)
 		registry_drop(registry, change->kind, change->record);
 	else
 		registry_put(registry, change->kind, change->record);
@@ -184,7 +230,7 @@ static void put_batch(struct replica *replica, struct registry *registry)
 	if (own)
 		registry_together(registry, true);
 	for (size_t i = 0; i < follow->batched; i++)
-		follow_apply_change(registry, &follow->batch[i]);
+		follow_apply_change(replica, registry, &follow->batch[i]);
 	if (own)
 		registry_together(registry, false);
 	follow->batched = 0;
@@ -205,6 +251,19 @@ static bool follow_gather(struct follow *follow, struct wire_changes *changes, c
 		return true;
 	snprintf(why, WHY_SIZE, "a frame is longer than its contents");
 	return false;
+}
+
+/* A master that has proved no key must not fill the memory of its standbys. */
+static bool follow_has_room(struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+	const struct registry *registry = follow->document ? follow->document : replica->registry;
+	size_t count = 0;
+
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++)
+		count += registry_count(registry, kind);
+	return follow->copies == COPY_ALL || count <= COPY_RECORDS_MAX ||
+	       disbelieve(replica, "it has too many records for a master without a key");
 }
 
 static bool take_changes(struct replica *replica, const struct frame *frame)
@@ -230,7 +289,7 @@ static bool take_changes(struct replica *replica, const struct frame *frame)
 	put_batch(replica, follow->document ? follow->document : replica->registry);
 	if (!follow->document)
 		wait_durable(replica);
-	return true;
+	return follow_has_room(replica);
 }
 
 /* Full copy */
@@ -262,7 +321,7 @@ static bool take_records(struct replica *replica, const struct frame *frame)
 		return disbelieve(replica, why);
 	follow->records += changes.count;
 	put_batch(replica, follow->document);
-	return true;
+	return follow_has_room(replica);
 }
 
 static void forget_position(struct follow *follow)
@@ -341,6 +400,17 @@ static bool refuse_lack(struct replica *replica)
 	return false;
 }
 
+/* Of the settings, only one came with the copy. */
+static void follow_keep_settings(struct replica *replica)
+{
+	struct registry *document = replica->follow.document;
+	const void *setting = registry_first(replica->registry, REGISTRY_SETTING, -1, NULL);
+
+	for (; setting; setting = registry_next(replica->registry, REGISTRY_SETTING, -1, setting))
+		if (!registry_find(document, REGISTRY_SETTING, setting))
+			registry_put(document, REGISTRY_SETTING, setting);
+}
+
 static bool take_whole(struct replica *replica, const struct frame *frame)
 {
 	struct follow *follow = &replica->follow;
@@ -349,11 +419,14 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 	if (!follow->document || !frame_numbers(frame, 2, numbers) || follow->batched ||
 	    numbers[0] != follow->document_at || numbers[1] != follow->records)
 		return disbelieve(replica, "its totals do not match its records");
-	if (lacks_what_is_here(replica))
+	if (follow->copies != COPY_REGISTRATIONS && lacks_what_is_here(replica))
 		return refuse_lack(replica);
 	follow->taking = true;
 	registry_follow(replica->registry, true);
-	registry_replace_begin(&follow->replace, replica->registry, follow->document, 0);
+	if (follow->copies == COPY_REGISTRATIONS)
+		follow_keep_settings(replica);
+	registry_replace_begin(&follow->replace, replica->registry, follow->document,
+			       copies_spared(follow->copies));
 	loop_defer(&follow->turn);
 	return true;
 }
@@ -364,6 +437,8 @@ static bool take_table(struct replica *replica, const struct frame *frame)
 {
 	struct table_cache_row news = {0};
 
+	if (!copies_tables(replica->follow.copies))
+		return disbelieve(replica, "it sent a table that this standby does not accept");
 	if (table_cache_row_get(frame->body, frame->size, &news) != frame->size) {
 		table_cache_row_done(&news);
 		return disbelieve(replica, "a table is malformed");
@@ -400,6 +475,9 @@ void follow_give_tables(struct replica *replica, struct table_cache *cache)
 static void follow_greeted(struct replica *replica, const struct hello *hello)
 {
 	struct follow *follow = &replica->follow;
+	enum ha_copies copies = replica_copies(replica, follow->stream, hello->guid);
+
+	follow->copies = (uint8_t)(hello->copies > copies ? hello->copies : copies);
 
 	if (hello->incarnation != follow->incarnation) {
 		tables_clear(&follow->tables);
@@ -521,8 +599,12 @@ static void opened(void *ctx)
 	struct replica *replica = ctx;
 	struct follow *follow = &replica->follow;
 
+	enum ha_copies copies = replica_copies(replica, follow->stream, master_named(replica));
+
 	follow->heard_us = loop_now_us(replica->loop);
-	replica_greet(replica, follow->stream, follow->based ? follow->incarnation : 0,
+	/* If more may be copied now, it begins with a full copy. */
+	replica_greet(replica, follow->stream, copies,
+		      follow->based && copies >= follow->copies ? follow->incarnation : 0,
 		      follow->position);
 }
 
@@ -567,6 +649,7 @@ static void follow_retry(void *arg)
 
 	if (!replica_may_follow(replica))
 		return;
+	follow_name_peer(replica);
 	if (may_follow(replica))
 		try_next(replica);
 	else if (follow->stream && !follow->taking && silent_us > SILENCE_US)
@@ -602,7 +685,7 @@ void follow_look(struct replica *replica)
 {
 	replica->follow.parted = false;
 	replica->follow.tried = 0;
-	if (replica->follow.num_peers)
+	if (follow_has_peers(replica))
 		loop_timer_arm(&replica->follow.retry, 1);
 }
 
@@ -709,10 +792,10 @@ void follow_done(struct replica *replica)
 
 /* Status */
 
-static const char *follow_state_text(const struct follow *follow)
+static const char *follow_state_text(const struct follow *follow, bool inband)
 {
 	if (!follow->stream)
-		return follow->num_peers ? "looks for the master" : "no ha_peers";
+		return follow->num_peers || inband ? "looks for the master" : "no ha_peers";
 	if (!follow->greeted)
 		return "connects";
 	if (follow->document)
@@ -743,14 +826,17 @@ json_t *follow_status(const struct replica *replica)
 
 	if (!replica_may_follow(replica))
 		return json_pack("{s:n,s:o}", "master", "peers", peers_json(follow));
-	master = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "state", follow_state_text(follow),
-			   "address", follow->num_peers ? follow->peers[follow->next] : "",
-			   "position", (json_int_t)follow->position, "acked",
-			   (json_int_t)follow->acked, "lag", (json_int_t)follow_lag(follow),
-			   "tables", (json_int_t)follow->tables.count);
+	master = json_pack("{s:s,s:s,s:I,s:I,s:I,s:I}", "state",
+			   follow_state_text(follow, replica->options.inband), "address",
+			   follow->num_peers ? follow->peers[follow->next] : "", "position",
+			   (json_int_t)follow->position, "acked", (json_int_t)follow->acked, "lag",
+			   (json_int_t)follow_lag(follow), "tables",
+			   (json_int_t)follow->tables.count);
 	json_object_set_new(master, "other_partitions",
 			    json_boolean(replica->owner.unlike(replica->owner.ctx)));
 	if (follow->stream && follow->greeted) {
+		json_object_set_new(master, "copies", json_string(copies_name(follow->copies)));
+		json_object_set_new(master, "left_out", json_integer((json_int_t)follow->left_out));
 		json_object_set_new(master, "guid", json_sprintf("0x%016" PRIx64, follow->master));
 		json_object_set_new(
 			master, "since_s",

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ha/parts.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 
 enum {
@@ -44,6 +45,15 @@ static void journal_begin(struct journal *journal, uint64_t number)
 	journal->last = journal->complete = number;
 }
 
+/* Counts a change that is not kept: a later standby gets a full copy. */
+static void journal_pass(struct journal *journal, uint64_t number)
+{
+	uint64_t complete = journal->complete;
+
+	journal_begin(journal, number);
+	journal->complete = complete;
+}
+
 static void journal_done(struct journal *journal)
 {
 	journal_begin(journal, journal->last);
@@ -63,8 +73,11 @@ static void journal_grow(struct journal *journal)
 	*journal = bigger;
 }
 
-static void journal_add(struct journal *journal, const struct registry_change *change)
+/* A session of this time may not be sent everything, and the group of a member may be gone later.
+ */
+static void journal_add(struct replica *replica, const struct registry_change *change)
 {
+	struct journal *journal = &replica->lead.journal;
 	const void *record = change->after ? change->after : change->before;
 
 	if (journal->last - journal->first + 1 == journal->room) {
@@ -79,6 +92,8 @@ static void journal_add(struct journal *journal, const struct registry_change *c
 		.kind = change->kind,
 		.drop = !change->after,
 		.more = true,
+		.open = copies_record(COPY_REGISTRATIONS, replica->registry, change->kind, record,
+				      replica->options.sa_public),
 	};
 }
 
@@ -112,6 +127,28 @@ bool lead_in_sync(const struct replica *replica, guid_t guid)
 		const struct session *session = container_of(link, struct session, link);
 
 		if (session->in_sync && session->guid == guid)
+			return true;
+	}
+	return false;
+}
+
+bool lead_has(const struct replica *replica, guid_t guid)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->guid && (!guid || session->guid == guid))
+			return true;
+	}
+	return false;
+}
+
+bool lead_copies_all(const struct replica *replica, guid_t guid)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->guid == guid && session->copies == COPY_ALL)
 			return true;
 	}
 	return false;
@@ -245,6 +282,7 @@ static void session_end(struct session *session)
 	tables_clear(&session->tables);
 	list_del(&session->link);
 	replica->lead.num_sessions--;
+	replica->lead.alone_us = loop_now_us(replica->loop);
 	free(session);
 	if (replica->lead.leads)
 		wait_for_standbys(replica);
@@ -303,38 +341,61 @@ static void session_begin_walk(struct session *session)
 	replica_send(replica, session->stream);
 }
 
-/* Returns false at the end of the walk over all kinds. */
-static bool next_record(struct session *session, struct wire_change *out)
+/* Whether the standby of this session gets the record at the cursor. */
+static bool session_may_have(const struct session *session, const void *record)
+{
+	const struct replica *replica = session->replica;
+
+	return copies_record(session->copies, replica->registry, session->cursor.kind, record,
+			     replica->options.sa_public);
+}
+
+/* Returns false at the end of the walk over all kinds. Passes over *passed records at most. */
+static bool next_record(struct session *session, struct wire_change *out, unsigned *passed)
 {
 	const void *record;
 
-	while (!(record = registry_walk_next(&session->cursor))) {
-		enum registry_kind kind = session->cursor.kind + 1;
+	while (*passed) {
+		enum registry_kind kind = session->cursor.kind;
 
-		if (kind == REGISTRY_KINDS)
+		record = copies_kind(session->copies, kind) ? registry_walk_next(&session->cursor)
+							    : NULL;
+		if (record && session_may_have(session, record)) {
+			*out = (struct wire_change){.kind = kind,
+						    .record =
+							    copies_blank(session->copies, kind,
+									 record, &session->blank)};
+			return true;
+		}
+		if (record) {
+			--*passed;
+			continue;
+		}
+		if (kind + 1 == REGISTRY_KINDS)
 			return false;
 		registry_walk_end(&session->cursor);
-		registry_walk(session->replica->registry, kind, -1, NULL, &session->cursor);
+		registry_walk(session->replica->registry, kind + 1, -1, NULL, &session->cursor);
 	}
-	*out = (struct wire_change){.kind = session->cursor.kind, .record = record};
-	return true;
+	return false;
 }
 
 static bool send_records(struct session *session)
 {
 	struct replica *replica = session->replica;
+	unsigned count = 0, passed = RECORDS_A_FRAME;
 	struct wire_change change;
-	unsigned count = 0;
+	bool ends;
 
 	changes_begin(&replica->out, FRAME_RECORDS, session->records);
-	while (count < RECORDS_A_FRAME && next_record(session, &change)) {
+	while (count < RECORDS_A_FRAME && next_record(session, &change, &passed)) {
 		changes_add(&replica->out, &change); /* this number always fits */
 		count++;
 	}
-	changes_end(&replica->out, count < RECORDS_A_FRAME);
+	ends = count < RECORDS_A_FRAME && passed;
+	changes_end(&replica->out, ends);
 	replica_send(replica, session->stream);
 	session->records += count;
-	if (count < RECORDS_A_FRAME) {
+	if (ends) {
 		registry_walk_end(&session->cursor);
 		session->walked = registry_number(replica->registry);
 		session->state = SESSION_CLOSING;
@@ -342,21 +403,33 @@ static bool send_records(struct session *session)
 	return true;
 }
 
+/* The change with this number, as the standby of this session gets it. */
+static struct wire_change session_change(struct session *session, uint64_t number)
+{
+	const struct journal_entry *entry = entry_at(&session->replica->lead.journal, number);
+	bool may_have = session->copies == COPY_REGISTRATIONS
+				? entry->open
+				: copies_kind(session->copies, entry->kind);
+
+	return (struct wire_change){.kind = entry->kind,
+				    .drop = entry->drop,
+				    .skipped = !may_have,
+				    .record = copies_blank(session->copies, entry->kind,
+							   entry->record, &session->blank)};
+}
+
 /* Sends the changes that were not sent yet, up to the end of a batch, in as many frames as
  * necessary. */
 static void send_changes(struct session *session, uint64_t end)
 {
 	struct replica *replica = session->replica;
-	const struct journal *journal = &replica->lead.journal;
 
 	while (session->sent < end) {
 		changes_begin(&replica->out, FRAME_CHANGES, session->sent + 1);
 		while (session->sent < end) {
-			const struct journal_entry *entry = entry_at(journal, session->sent + 1);
+			struct wire_change change = session_change(session, session->sent + 1);
 
-			if (!changes_add(
-				    &replica->out,
-				    &(struct wire_change){entry->kind, entry->drop, entry->record}))
+			if (!changes_add(&replica->out, &change))
 				break;
 			session->sent++;
 		}
@@ -442,6 +515,8 @@ static bool send_tables(struct session *session)
 {
 	const struct roster *roster = fabric_roster(session->replica->fabric);
 
+	if (!copies_tables(session->copies))
+		return false;
 	for (unsigned i = 0; i < SWITCHES_A_TURN && session->table_at < roster->num_switches; i++) {
 		const struct node *node = roster->switches[session->table_at];
 
@@ -504,6 +579,14 @@ static void session_drained(void *ctx)
 
 /* Receiving */
 
+/* Over the fabric, the address of a stream is the port GUID. */
+static bool is_at(const struct stream *stream, guid_t guid)
+{
+	char text[GUID_TEXT];
+
+	return !strcmp(stream->peer, guid_text(guid, text));
+}
+
 static const char *hello_refusal(struct session *session, const struct frame *frame,
 				 struct hello *hello, char why[FRAME_WHY_SIZE], bool *loud)
 {
@@ -518,6 +601,8 @@ static const char *hello_refusal(struct session *session, const struct frame *fr
 		*loud = false;
 		return "it is this manager itself: ha_peers contains its own address";
 	}
+	if (session->stream->in_clear && !is_at(session->stream, hello->guid))
+		return "its GUID is not that of its port";
 	if (hello_differs(replica->options.config, hello->config, &must, what)) {
 		snprintf(why, FRAME_WHY_SIZE, "its configuration differs: %.200s", what);
 		if (must)
@@ -540,6 +625,9 @@ static void session_greeted(struct session *session, const struct hello *hello)
 	bool same = hello->incarnation == lead->incarnation;
 
 	session->guid = hello->guid;
+	session->copies = (uint8_t)replica_copies(replica, session->stream, hello->guid);
+	if (session->copies < hello->copies)
+		session->copies = hello->copies;
 	if (same && hello->number > lead->journal.last)
 		log_limited(&lead->limit, LOG_WARNING, &subject,
 			    "standby 0x%016" PRIx64 " at %s reports change %" PRIu64
@@ -547,11 +635,13 @@ static void session_greeted(struct session *session, const struct hello *hello)
 			    hello->guid, session->stream->peer, hello->number, lead->journal.last);
 	if (same && hello->number + 1 >= lead->journal.first &&
 	    hello->number <= lead->journal.complete) {
-		replica_greet(replica, session->stream, lead->incarnation, hello->number);
+		replica_greet(replica, session->stream, session->copies, lead->incarnation,
+			      hello->number);
 		session->sent = hello->number;
 		session->state = SESSION_FOLLOWING;
 	} else {
-		replica_greet(replica, session->stream, lead->incarnation, lead->journal.complete);
+		replica_greet(replica, session->stream, session->copies, lead->incarnation,
+			      lead->journal.complete);
 		session_begin_walk(session);
 	}
 	loop_defer(&session->pump);
@@ -649,7 +739,8 @@ static void lead_connection_refused(void *ctx, const char *peer, const char *why
 
 	replica->refusals.connections++;
 	log_limited(&replica->lead.strangers, LOG_WARNING, &subject,
-		    "refused connection from %s to ha_listen: %s", peer, why);
+		    "refused connection from %s%s: %s", peer,
+		    replica->options.listen[0] ? " to ha_listen" : " over the fabric", why);
 }
 
 /* Time */
@@ -687,7 +778,8 @@ static void lead_settle(void *arg)
 
 	if (registry_is_together(replica->registry) || journal->complete == journal->last)
 		return;
-	entry_at(journal, journal->last)->more = false;
+	if (journal->last >= journal->first)
+		entry_at(journal, journal->last)->more = false;
 	journal->complete = journal->last;
 	if (!loop_timer_armed(&replica->lead.overdue))
 		wait_for_standbys(replica);
@@ -698,8 +790,13 @@ static void lead_settle(void *arg)
 static void lead_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct replica *replica = ctx;
+	struct lead *lead = &replica->lead;
 
-	journal_add(&replica->lead.journal, change);
+	if (!replica->options.listen[0] && !lead->num_sessions &&
+	    loop_now_us(replica->loop) - lead->alone_us > ALONE_US)
+		journal_pass(&lead->journal, change->number);
+	else
+		journal_add(replica, change);
 	loop_defer(&replica->lead.settle);
 }
 
@@ -752,7 +849,7 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 	loop_timer_init(&lead->heartbeat, replica->loop, "replica heartbeat", heartbeat, replica);
 	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", session_overdue, replica);
 	loop_timer_init(&lead->tables, replica->loop, "replica tables", tables_changed, replica);
-	if (!replica->options.listen[0])
+	if (!replica_accepts(replica))
 		return 0;
 	loop_timer_arm(&lead->heartbeat, HEARTBEAT_US);
 	return replica->carrier->ops->listen(replica->carrier, replica->options.listen, &listener,
@@ -763,9 +860,10 @@ void lead_begin(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;
 
-	if (!replica->options.listen[0])
+	if (!replica_accepts(replica))
 		return;
 	lead->leads = true;
+	lead->alone_us = loop_now_us(replica->loop);
 	lead->incarnation = loop_random(replica->loop) | 1;
 	journal_begin(&lead->journal, registry_number(replica->registry));
 	registry_read(replica->registry, &lead->reader);
@@ -847,6 +945,7 @@ static json_t *session_json(const struct session *session)
 		"last_seen_ms", seen_ms, "heard_ms", seen_ms, "store",
 		session->degraded ? "degraded" : "ok");
 
+	json_object_set_new(json, "copies", json_string(copies_name(session->copies)));
 	json_object_set_new(json, "tables", json_integer((json_int_t)session->tables.count));
 	return json;
 }

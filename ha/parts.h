@@ -7,6 +7,7 @@
 #define HA_PARTS_H
 
 #include "fabric/table_cache.h"
+#include "ha/copies.h"
 #include "ha/replica.h"
 #include "include/message_id.h"
 #include "lib/log.h"
@@ -21,6 +22,7 @@ enum {
 	REFUSED_US = 10000000,	/* until the next attempt with a master that has lost records */
 	RETRY_US = 1000000,	/* between two attempts to find the master, */
 	NEXT_US = 20000,	/* and between two peers in one of them */
+	ALONE_US = 60000000,	/* how long a master keeps a journal without standbys */
 };
 
 /* The master's */
@@ -29,6 +31,7 @@ struct journal_entry {
 	const void *record; /* a reference */
 	uint8_t kind;
 	bool drop, more; /* more: the next one belongs to the same batch */
+	bool open;	 /* it may be sent with COPY_REGISTRATIONS */
 };
 
 struct journal { /* the last changes, a ring */
@@ -53,6 +56,8 @@ struct session {
 	struct stream *stream;
 	enum session_state state;
 	guid_t guid;
+	uint8_t copies;		   /* enum ha_copies */
+	union copied_record blank; /* scratch */
 	struct registry_cursor cursor;
 	uint64_t records, walked; /* of the walk; the number when it was over */
 	uint64_t sent, acked;	  /* numbers */
@@ -85,6 +90,7 @@ struct lead {
 	uint64_t kept;	 /* the last change that the standbys in sync have */
 	uint64_t wanted; /* the change that they must have when overdue fires */
 	struct log_limit limit;
+	uint64_t alone_us;	    /* since when there is no session */
 	struct log_limit strangers; /* of their own: they must not hide lines about standbys */
 };
 
@@ -100,7 +106,9 @@ struct follow {
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* why it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;
-	uint64_t left_us; /* the time when following ended */
+	uint64_t left_us;  /* the time when following ended */
+	uint8_t copies;	   /* enum ha_copies: of this connection, and of the present history */
+	uint64_t left_out; /* records of masters that this standby does not accept */
 
 	/* The history that the registry has; 0: none of another's. based: it has it up to position,
 	 * of which up to acked is durable. number: what the master has. */
@@ -142,6 +150,11 @@ struct replica {
 	struct follow follow;
 };
 
+/* Whether standbys can connect to this manager while it is MASTER. */
+bool replica_accepts(const struct replica *replica);
+/* What is copied over this stream with the manager at this port, as far as this manager decides. */
+enum ha_copies replica_copies(const struct replica *replica, const struct stream *stream,
+			      guid_t guid);
 /* The present role of this manager. */
 enum sm_state replica_own_role(const struct replica *replica);
 /* Whether the role of this manager allows it to follow a master. */
@@ -149,8 +162,8 @@ bool replica_may_follow(const struct replica *replica);
 /* Sends the frames in replica->out. */
 void replica_send(struct replica *replica, struct stream *stream);
 /* Sends HELLO with this history and its last number; see struct hello. */
-void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
-		   uint64_t number);
+void replica_greet(struct replica *replica, struct stream *stream, enum ha_copies copies,
+		   uint64_t incarnation, uint64_t number);
 
 /* The row of a switch by its GUID; created if missing, and owned by the map. */
 struct table_cache_row *tables_row(struct map *tables, guid_t guid);
@@ -167,6 +180,10 @@ void lead_end(struct replica *replica);
 void lead_done(struct replica *replica);
 /* Forwarding tables may have changed: sends them to all standbys. */
 void lead_touch_tables(struct replica *replica);
+/* Whether the standby with this GUID is connected; 0: any. */
+bool lead_has(const struct replica *replica, guid_t guid);
+/* Whether the standby with this GUID is connected with COPY_ALL. */
+bool lead_copies_all(const struct replica *replica, guid_t guid);
 /* Whether the standby with this GUID is in sync. */
 bool lead_in_sync(const struct replica *replica, guid_t guid);
 /* Only multicast tables may have changed: sends them with a longer delay. */

@@ -18,10 +18,25 @@ void replica_send(struct replica *replica, struct stream *stream)
 	stream_send(stream, replica->out.bytes, replica->out.size);
 }
 
-void replica_greet(struct replica *replica, struct stream *stream, uint64_t incarnation,
-		   uint64_t number)
+bool replica_accepts(const struct replica *replica)
+{
+	return replica->options.listen[0] || replica->options.inband;
+}
+
+enum ha_copies replica_copies(const struct replica *replica, const struct stream *stream,
+			      guid_t guid)
+{
+	if (!stream->in_clear)
+		return COPY_ALL;
+	return replica->owner.listed(replica->owner.ctx, guid) ? COPY_NO_SECRETS
+							       : COPY_REGISTRATIONS;
+}
+
+void replica_greet(struct replica *replica, struct stream *stream, enum ha_copies copies,
+		   uint64_t incarnation, uint64_t number)
 {
 	struct hello hello = {.role = (uint8_t)replica_own_role(replica),
+			      .copies = (uint8_t)copies,
 			      .guid = *replica->own,
 			      .incarnation = incarnation,
 			      .number = number};
@@ -33,7 +48,8 @@ void replica_greet(struct replica *replica, struct stream *stream, uint64_t inca
 
 bool replica_has_all(const struct replica *replica)
 {
-	return replica && (replica->complete || follow_has_all(replica));
+	return replica && replica->follow.copies == COPY_ALL &&
+	       (replica->complete || follow_has_all(replica));
 }
 
 void replica_role(struct replica *replica, struct table_cache *cache)
@@ -80,7 +96,11 @@ bool replica_ready(const struct replica *replica)
 
 bool replica_lacks(const struct replica *replica, guid_t guid)
 {
-	return replica && replica->options.listen[0] && !lead_in_sync(replica, guid);
+	if (!replica || !replica_accepts(replica))
+		return false;
+	/* Over the fabric, a manager without a session may be another program. */
+	return replica->options.listen[0] ? !lead_in_sync(replica, guid)
+					  : lead_has(replica, guid) && !lead_in_sync(replica, guid);
 }
 
 void replica_touch_tables(struct replica *replica)
@@ -137,13 +157,29 @@ void replica_set_peers(struct replica *replica, const char *peers)
 	follow_set_peers(replica);
 }
 
+static const char *replica_carrier_name(const struct replica *replica)
+{
+	if (replica->options.listen[0] || replica->options.peers[0])
+		return "tcp";
+	return replica->options.inband ? "fabric" : "none";
+}
+
+/* What may be copied with the present options at the most. */
+static const char *replica_copies_name(const struct replica *replica)
+{
+	struct stream stream = {.in_clear = replica->options.inband && !replica->options.keyed};
+
+	return copies_name(replica_copies(replica, &stream, *replica->own));
+}
+
 json_t *replica_status(const struct replica *replica)
 {
-	json_t *status =
-		json_pack("{s:s,s:s,s:s,s:o}", "role", sm_state_name(replica_own_role(replica)),
-			  "listen", replica->options.listen, "durability",
-			  replica->options.durability == DURABILITY_STANDBY ? "standby" : "local",
-			  "refused", replica_refusals(replica));
+	json_t *status = json_pack(
+		"{s:s,s:s,s:s,s:s,s:s,s:o}", "role", sm_state_name(replica_own_role(replica)),
+		"carrier", replica_carrier_name(replica), "copies", replica_copies_name(replica),
+		"listen", replica->options.listen, "durability",
+		replica->options.durability == DURABILITY_STANDBY ? "standby" : "local", "refused",
+		replica_refusals(replica));
 
 	json_object_update_new(status, lead_status(replica));
 	json_object_update_new(status, follow_status(replica));
@@ -165,13 +201,13 @@ json_t *replica_summary(const struct replica *replica)
 	struct lead_figures lead = lead_figures(&replica->lead);
 	uint64_t own = replica_may_follow(replica) ? follow_lag(follow) : 0;
 
-	return json_pack("{s:o,s:i,s:i,s:i,s:I,s:b,s:b,s:b}", "refused", replica_refusals(replica),
-			 "standbys", (int)lead.standbys, "in_sync", (int)lead.in_sync,
-			 "out_of_sync", (int)(lead.standbys - lead.in_sync), "behind",
-			 (json_int_t)(lead.behind > own ? lead.behind : own), "follows",
+	return json_pack("{s:o,s:i,s:i,s:i,s:I,s:b,s:b,s:b,s:b}", "refused",
+			 replica_refusals(replica), "standbys", (int)lead.standbys, "in_sync",
+			 (int)lead.in_sync, "out_of_sync", (int)(lead.standbys - lead.in_sync),
+			 "behind", (json_int_t)(lead.behind > own ? lead.behind : own), "follows",
 			 follow->stream && follow->greeted && !follow->document, "listens",
 			 replica->options.listen[0] != 0, "has_peers",
-			 replica->options.peers[0] != 0);
+			 replica->options.peers[0] != 0, "inband", replica->options.inband);
 }
 
 static void command_ha_status(void *ctx, struct control_request *request, const json_t *args)

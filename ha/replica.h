@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The replica: standbys copy the registry and the table cache of their master, so that a standby
- * that takes over continues where the master ended. It uses a network other than the fabric,
- * through any carrier of streams (lib/stream.h).
+ * that takes over continues where the master ended. It uses any carrier of streams (lib/stream.h).
  *
  * The standby connects to its ha_peers: it knows which manager the election has named, and
- * reconnects by itself. A MASTER accepts each peer that proves the key.
+ * reconnects by itself. A MASTER accepts each peer that proves the key. Without ha_listen and
+ * ha_peers the stream runs over the fabric, from the standby to the port of the MASTER that the
+ * election names. If no key is proved there, only a part of the records is copied (ha/copies.h).
  *
  * A manager without the M_Keys of a fabric cannot read the fabric, so its election names no
  * master. It then follows any peer that is MASTER and proves the key, and gets the M_Keys from it.
@@ -47,6 +48,8 @@ struct replica_owner {
 	bool (*unlike)(void *ctx);   /* its partition file differs from the file of the master */
 	/* The role of another manager in the election; NULL: unknown. */
 	const char *(*role_of)(void *ctx, guid_t guid);
+	/* Whether allowed_sm_guids has this port and that of this manager. */
+	bool (*listed)(void *ctx, guid_t guid);
 	void *ctx;
 };
 

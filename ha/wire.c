@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ha/copies.h"
 #include "lib/be.h"
 #include "lib/hash.h"
 #include "mad/attr.h"
@@ -20,6 +21,7 @@ enum {
 	ENDS = 1,	    /* a flag */
 	PUT = 1,
 	DROP = 2,
+	SKIP = 3,	 /* a change that counts, without a record */
 	WIRE_MAX = 1024, /* bytes of any record */
 };
 
@@ -156,7 +158,7 @@ void hello_put(struct frame_out *out, const struct hello *hello)
 	frame_begin(out, FRAME_HELLO);
 	frame_bytes(out, magic, sizeof(magic));
 	be16_store(frame_room(out, 2), FRAME_VERSION);
-	be16_store(frame_room(out, 2), hello->role);
+	be16_store(frame_room(out, 2), (uint16_t)(hello->copies << 8 | hello->role));
 	frame_number(out, shape());
 	frame_number(out, hello->guid);
 	frame_number(out, hello->incarnation);
@@ -183,8 +185,8 @@ int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY
 		return -EPROTONOSUPPORT;
 	}
 	text = frame->size - HELLO_FIXED;
-	if (frame->size < HELLO_FIXED || text >= FRAME_CONFIG_MAX ||
-	    be16_load(at + 2) > SM_MASTER) {
+	if (frame->size < HELLO_FIXED || text >= FRAME_CONFIG_MAX || at[3] > SM_MASTER ||
+	    at[2] >= HA_COPIES) {
 		snprintf(why, FRAME_WHY_SIZE, "its greeting is malformed");
 		return -EPROTO;
 	}
@@ -193,7 +195,8 @@ int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY
 			 "its records have another version (run the same weftd on both)");
 		return -EPROTONOSUPPORT;
 	}
-	*hello = (struct hello){.role = (uint8_t)be16_load(at + 2),
+	*hello = (struct hello){.role = at[3],
+				.copies = at[2],
 				.guid = be64_load(at + 12),
 				.incarnation = be64_load(at + 20),
 				.number = be64_load(at + 28)};
@@ -249,17 +252,21 @@ void changes_begin(struct frame_out *out, enum frame_type type, uint64_t first)
 bool changes_add(struct frame_out *out, const struct wire_change *change)
 {
 	const struct registry_table *table = &registry_tables[change->kind];
-	size_t size = change->drop ? table->key_bytes : table->format->wire_size;
+	size_t size = change->skipped ? 0
+		      : change->drop  ? table->key_bytes
+				      : table->format->wire_size;
 	uint8_t *count = out->bytes + FRAME_HEAD_SIZE + 8, *at;
 	uint8_t wire[WIRE_MAX] = {0};
 
 	if (out->size + 2 + size > sizeof(out->bytes) || be32_load(count) == FRAME_CHANGES_MAX)
 		return false;
-	assert(table->format->wire_size <= sizeof(wire));
-	format_encode(table->format, change->record, wire);
+	if (!change->skipped) {
+		assert(table->format->wire_size <= sizeof(wire));
+		format_encode(table->format, change->record, wire);
+	}
 	at = frame_room(out, 2 + size);
-	at[0] = (uint8_t)change->kind;
-	at[1] = change->drop ? DROP : PUT;
+	at[0] = change->skipped ? 0 : (uint8_t)change->kind;
+	at[1] = change->skipped ? SKIP : change->drop ? DROP : PUT;
 	memcpy(at + 2, wire, size);
 	be32_store(count, be32_load(count) + 1);
 	return true;
@@ -305,6 +312,11 @@ int changes_next(struct wire_changes *changes, struct arena *arena, struct wire_
 	const char *field = "", *wrong;
 	void *record;
 
+	if (left >= 2 && !at[0] && at[1] == SKIP) {
+		*out = (struct wire_change){.skipped = true};
+		changes->at += 2;
+		return 0;
+	}
 	if (left < 2 || at[0] < REGISTRY_LID || at[0] >= REGISTRY_KINDS ||
 	    (at[1] != PUT && at[1] != DROP))
 		return garbled(why);

@@ -23,7 +23,7 @@
 #include "store/registry.h"
 
 enum {
-	FRAME_VERSION = 5,
+	FRAME_VERSION = 6,
 	FRAME_HEAD_SIZE = 8,
 	FRAME_BODY_MAX = 64 * 1024,
 	FRAME_CONFIG_MAX = 4096,
@@ -82,6 +82,7 @@ int frame_take(struct frame_in *in, const uint8_t *bytes, size_t size,
 /* HELLO: the sender, its history, and its position in it. */
 struct hello {
 	uint8_t role;	      /* enum sm_state */
+	uint8_t copies;	      /* enum ha_copies: what the sender accepts or sends */
 	guid_t guid;	      /* of its port */
 	uint64_t incarnation; /* of the registry's history; 0: none */
 	uint64_t number;      /* of the last change of it */
@@ -105,6 +106,8 @@ struct wire_change {
 	enum registry_kind kind;
 	bool drop;
 	const void *record; /* of which a drop has only the members that identify it */
+	/* A change that this standby does not get: it only counts. No other member is valid. */
+	bool skipped;
 };
 
 /* first: the number of its first change. */

@@ -23,7 +23,7 @@ enum {
 	CLOCK_KEPT_S = 60,   /* how much longer a lease may be if weftd is killed */
 };
 
-static const char clock_name[] = "lease clock";
+static const char clock_name[] = SETTING_LEASE_CLOCK;
 
 struct services {
 	struct loop *loop;

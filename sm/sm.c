@@ -374,16 +374,59 @@ static const char *role_of(void *ctx, guid_t guid)
 	return NULL;
 }
 
+static bool is_allowed(const struct sm *sm, guid_t guid)
+{
+	for (unsigned i = 0; i < SM_GUIDS_MAX && sm->options.allowed_sm_guids[i]; i++)
+		if (sm->options.allowed_sm_guids[i] == guid)
+			return true;
+	return false;
+}
+
+static bool listed(void *ctx, guid_t guid)
+{
+	const struct sm *sm = ctx;
+
+	return is_allowed(sm, guid) && is_allowed(sm, sm->transport->port.port_guid);
+}
+
 static bool may_take_over(void *ctx)
 {
 	return replica_ready(((struct sm *)ctx)->replica);
 }
 
+bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out)
+{
+	const struct port *port = sm->fabric->sm_port;
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].info.guid != guid || !list[i].lid || list[i].lid == LID_PERMISSIVE)
+			continue;
+		*out = (struct mad_addr){.lid = list[i].lid,
+					 .qpn = 1,
+					 .sl = port ? port_info(port)->master_sm_sl : 0};
+		return true;
+	}
+	return false;
+}
+
+guid_t sm_admits(const struct sm *sm, lid_t lid)
+{
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+
+	for (size_t i = 0; i < count && peers_role(sm->peers) == SM_MASTER; i++)
+		if (list[i].lid == lid && list[i].info.state != SM_MASTER)
+			return list[i].info.guid;
+	return 0;
+}
+
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
 {
-	struct replica_owner owner = {own_role, named_master, master_lost, locked_out,
-				      unlocked, unlike,	      role_of,	   sm};
+	struct replica_owner owner = {own_role, named_master, master_lost, locked_out, unlocked,
+				      unlike,	role_of,      listed,	   sm};
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,

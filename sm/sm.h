@@ -52,6 +52,11 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port);
 /* The fabric as discovered, also with nodes that are gone (fabric/gone.h). Borrowed. */
 const struct fabric *sm_fabric(const struct sm *sm);
+/* The address of another manager of the election at this port. False: none is known. */
+bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out);
+/* The port GUID of the manager at this LID, if this manager is MASTER and the other is not; or 0. A
+ * manager is known by its SMInfo, which sm/election/trust.h has judged. */
+guid_t sm_admits(const struct sm *sm, lid_t lid);
 /* Replaces the addresses of ha_peers; without replication it does nothing. */
 void sm_set_peers(struct sm *sm, const char *peers);
 /* Applies all options that can change at run time (all but standby_only), and requests a sweep. */

@@ -8,6 +8,9 @@
 
 #include "store/registry.h"
 
+/* The clock of leases (sa/lease.h): the replication copies it with the services. */
+#define SETTING_LEASE_CLOCK "lease clock"
+
 /* The stored text, borrowed until it changes; NULL: not set. */
 const char *setting_get(const struct registry *registry, const char *name);
 /* Sets the text, or clears it if text is NULL. text is shorter than SETTING_VALUE_SIZE. Call

@@ -18,7 +18,7 @@ struct pipe_net {
 	struct loop *loop;
 	struct list carriers;
 	uint64_t random, delivered;
-	bool cut;
+	bool cut, in_clear;
 };
 
 struct carrier {
@@ -135,6 +135,7 @@ static struct end *end_new(struct carrier *carrier, const char *peer)
 	struct end *end = mem_zalloc(sizeof(*end));
 
 	end->base.ops = &end_ops;
+	end->base.in_clear = carrier->net->in_clear;
 	snprintf(end->base.peer, sizeof(end->base.peer), "%s", peer);
 	end->carrier = carrier;
 	end->since_us = loop_now_us(carrier->net->loop);
@@ -233,7 +234,7 @@ static int pipe_listen(struct stream_carrier *base, const char *address,
 {
 	struct carrier *carrier = container_of(base, struct carrier, base);
 
-	if (strcmp(address, carrier->address) != 0) {
+	if (*address && strcmp(address, carrier->address) != 0) {
 		snprintf(why, STREAM_WHY_SIZE, "%.80s is the address of another carrier", address);
 		return -EADDRNOTAVAIL;
 	}
@@ -292,6 +293,11 @@ void pipe_net_free(struct pipe_net *net)
 void pipe_cut(struct pipe_net *net, bool cut)
 {
 	net->cut = cut;
+}
+
+void pipe_in_clear(struct pipe_net *net, bool in_clear)
+{
+	net->in_clear = in_clear;
 }
 
 void pipe_reset(struct pipe_net *net)

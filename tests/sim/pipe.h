@@ -2,7 +2,7 @@
 /*
  * Pipes that carry streams (lib/stream.h) in virtual time: the network beside the fabric. Bytes
  * arrive after a delay, in order and in pieces of any size, and wait while the network is cut. An
- * address is any word.
+ * address is any word. A carrier listens at its own address, whose text may be left out.
  */
 #ifndef TESTS_SIM_PIPE_H
 #define TESTS_SIM_PIPE_H
@@ -19,6 +19,8 @@ void pipe_net_free(struct pipe_net *net); /* after its carriers */
 struct stream_carrier *pipe_open(struct pipe_net *net, const char *address);
 /* While the network is cut nothing passes, and no end is notified. */
 void pipe_cut(struct pipe_net *net, bool cut);
+/* Whether new streams count as streams that anyone can read. */
+void pipe_in_clear(struct pipe_net *net, bool in_clear);
 /* Closes all streams at both ends: bytes under way are lost. */
 void pipe_reset(struct pipe_net *net);
 /* Delivers these bytes, in addition to the sent bytes, to all streams that are connected to

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The frames of the replica: encoding, decoding in pieces of any size, and refused frames. */
+#include "ha/copies.h"
 #include "ha/wire.h"
 
 #include <errno.h>
@@ -231,9 +232,10 @@ static void test_changes(void)
 	struct frame frame;
 
 	changes_begin(&out, FRAME_CHANGES, 41);
-	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_LID, false, &lid}));
-	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_SERVICE, false, &service}));
-	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_LID, true, &lid}));
+	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_LID, false, &lid, false}));
+	CU_ASSERT_TRUE(
+		changes_add(&out, &(struct wire_change){REGISTRY_SERVICE, false, &service, false}));
+	CU_ASSERT_TRUE(changes_add(&out, &(struct wire_change){REGISTRY_LID, true, &lid, false}));
 	changes_end(&out, true);
 	frame = frame_of_out();
 	CU_ASSERT_EQUAL(changes_open(&frame, &changes), 0);
@@ -417,7 +419,7 @@ static void check_by_hand(size_t row, bool drop, struct arena *arena)
 	struct frame frame = {.type = FRAME_CHANGES,
 			      .body = bytes + FRAME_HEAD_SIZE,
 			      .size = size - FRAME_HEAD_SIZE};
-	struct wire_change change = {by_hand[row].kind, drop, by_hand[row].record};
+	struct wire_change change = {by_hand[row].kind, drop, by_hand[row].record, false};
 	struct wire_changes changes;
 	char why[FRAME_WHY_SIZE] = "";
 
@@ -432,6 +434,41 @@ static void check_by_hand(size_t row, bool drop, struct arena *arena)
 	CU_ASSERT_TRUE(change.kind == by_hand[row].kind && change.drop == drop);
 	if (!drop)
 		CU_ASSERT_EQUAL(memcmp(change.record, by_hand[row].record, by_hand[row].size), 0);
+}
+
+/* A change that this standby does not get is two bytes. */
+static void test_skipped_by_hand(void)
+{
+	uint8_t bytes[64];
+	size_t size =
+		hex_bytes("00000016 00000005 0000000000000029 00000003 00000001 0003 0003 0003",
+			  bytes, sizeof(bytes));
+	const struct wire_change skipped = {.kind = REGISTRY_M_KEY, .skipped = true};
+	struct frame frame = {.type = FRAME_CHANGES,
+			      .body = bytes + FRAME_HEAD_SIZE,
+			      .size = size - FRAME_HEAD_SIZE};
+	struct arena *arena = arena_new();
+	struct wire_changes changes;
+	struct wire_change change;
+	char why[FRAME_WHY_SIZE];
+
+	changes_begin(&out, FRAME_CHANGES, 41);
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_TRUE(changes_add(&out, &skipped));
+	changes_end(&out, true);
+	CU_ASSERT_EQUAL_FATAL(out.size, size);
+	CU_ASSERT_EQUAL(memcmp(out.bytes, bytes, size), 0);
+	CU_ASSERT_EQUAL(changes_open(&frame, &changes), 0);
+	CU_ASSERT_EQUAL(changes.count, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(changes_next(&changes, arena, &change, why), 0);
+		CU_ASSERT_TRUE(change.skipped);
+	}
+	CU_ASSERT_EQUAL(changes.at, frame.size);
+	bytes[FRAME_HEAD_SIZE + 16] = REGISTRY_LID; /* a kind that has no such change */
+	CU_ASSERT_EQUAL(changes_open(&frame, &changes), 0);
+	CU_ASSERT_EQUAL(changes_next(&changes, arena, &change, why), -EPROTO);
+	arena_free(arena);
 }
 
 static void test_changes_by_hand(void)
@@ -451,9 +488,10 @@ static void test_changes_by_hand(void)
 static void test_hello_by_hand(void)
 {
 	static const char text[] = "00000037 00000001" /* HELLO */
-				   "776566747265706c 0005 0003 .8 0002c90300000001 "
+				   "776566747265706c 0006 0203 .8 0002c90300000001 "
 				   "0000000000000005 0000000000000006 2161203d20313b0a 62203d";
 	struct hello hello = {.role = SM_MASTER,
+			      .copies = COPY_REGISTRATIONS,
 			      .guid = 0x0002c90300000001,
 			      .incarnation = 5,
 			      .number = 6,
@@ -500,12 +538,12 @@ static void test_full(void)
 	unsigned count = 0;
 
 	changes_begin(&out, FRAME_CHANGES, 1);
-	while (changes_add(&out, &(struct wire_change){REGISTRY_LID, false, &lid}))
+	while (changes_add(&out, &(struct wire_change){REGISTRY_LID, false, &lid, false}))
 		count++;
 	CU_ASSERT_EQUAL(count, FRAME_CHANGES_MAX);
 	changes_begin(&out, FRAME_CHANGES, 1);
 	for (count = 0;
-	     changes_add(&out, &(struct wire_change){REGISTRY_SETTING, false, &setting});)
+	     changes_add(&out, &(struct wire_change){REGISTRY_SETTING, false, &setting, false});)
 		count++;
 	CU_ASSERT(count > 200 && count < 240);
 	CU_ASSERT(out.size <= FRAME_HEAD_SIZE + FRAME_BODY_MAX);
@@ -554,6 +592,7 @@ int main(void)
 		{"hello", test_hello},
 		{"configurations", test_differs},
 		{"changes by hand", test_changes_by_hand},
+		{"skipped changes by hand", test_skipped_by_hand},
 		{"a hello by hand", test_hello_by_hand},
 		{"numbers by hand", test_numbers_by_hand},
 		{"changes", test_changes},

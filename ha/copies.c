@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A table of the kinds of the registry, and rules for single records. */
+#include "ha/copies.h"
+
+#include <string.h>
+
+#include "store/setting.h"
+
+/* The highest value of enum ha_copies with which a kind is copied. */
+static const uint8_t most_open[REGISTRY_KINDS] = {
+	[REGISTRY_LID] = COPY_NO_SECRETS,
+	[REGISTRY_GROUP] = COPY_REGISTRATIONS,
+	[REGISTRY_MEMBER] = COPY_REGISTRATIONS,
+	[REGISTRY_SERVICE] = COPY_REGISTRATIONS,
+	[REGISTRY_SUBSCRIPTION] = COPY_REGISTRATIONS,
+	[REGISTRY_ALIAS] = COPY_NO_SECRETS,
+	[REGISTRY_SETTING] = COPY_REGISTRATIONS, /* only the clock of leases */
+	[REGISTRY_PARTITION] = COPY_NO_SECRETS,
+	[REGISTRY_PARTITION_MEMBER] = COPY_NO_SECRETS,
+	[REGISTRY_M_KEY] = COPY_ALL,
+	[REGISTRY_NEIGHBOR] = COPY_NO_SECRETS,
+	[REGISTRY_DISABLED] = COPY_NO_SECRETS,
+	[REGISTRY_PARTITION_TEXT] = COPY_NO_SECRETS,
+	[REGISTRY_PARTITION_OWNER] = COPY_NO_SECRETS,
+};
+
+const char *copies_name(enum ha_copies copies)
+{
+	static const char *const names[HA_COPIES] = {"all", "no secrets", "registrations"};
+
+	return names[copies];
+}
+
+bool copies_kind(enum ha_copies copies, enum registry_kind kind)
+{
+	return most_open[kind] >= copies;
+}
+
+bool copies_tables(enum ha_copies copies)
+{
+	return copies != COPY_REGISTRATIONS;
+}
+
+/* Every port is in the default partition. Records of other partitions are shown to members only. */
+static bool is_of_all(pkey_t p_key)
+{
+	return !p_key || (p_key & PKEY_DEFAULT_LIMITED) == PKEY_DEFAULT_LIMITED;
+}
+
+static bool group_is_of_all(const struct registry *registry, const uint8_t mgid[GID_SIZE])
+{
+	struct group_entry key = {.mlid = 0};
+	const struct group_entry *group;
+
+	memcpy(key.mgid, mgid, GID_SIZE);
+	group = registry_find(registry, REGISTRY_GROUP, &key);
+	return group && is_of_all(group->p_key);
+}
+
+static bool is_open(const struct registry *registry, enum registry_kind kind, const void *record,
+		    bool sa_public)
+{
+	switch (kind) {
+	case REGISTRY_GROUP:
+		return is_of_all(((const struct group_entry *)record)->p_key);
+	case REGISTRY_MEMBER:
+		return sa_public &&
+		       group_is_of_all(registry, ((const struct member_entry *)record)->mgid);
+	case REGISTRY_SERVICE:
+		return is_of_all(((const struct service_entry *)record)->p_key);
+	case REGISTRY_SUBSCRIPTION:
+		return sa_public;
+	case REGISTRY_SETTING:
+		return !strcmp((const char *)((const struct setting_entry *)record)->name,
+			       SETTING_LEASE_CLOCK);
+	default:
+		return false;
+	}
+}
+
+bool copies_record(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
+		   const void *record, bool sa_public)
+{
+	if (!copies_kind(copies, kind))
+		return false;
+	return copies != COPY_REGISTRATIONS || is_open(registry, kind, record, sa_public);
+}
+
+/* A drop has only the key of a record: that of a service has its P_Key, but that of a group has
+ * not. The standby then has no such record, or one that it may lose. */
+bool copies_drop(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
+		 const void *record)
+{
+	const struct group_entry *group;
+
+	if (!copies_kind(copies, kind))
+		return false;
+	if (copies != COPY_REGISTRATIONS || kind == REGISTRY_MEMBER ||
+	    kind == REGISTRY_SUBSCRIPTION)
+		return true;
+	if (kind != REGISTRY_GROUP)
+		return is_open(registry, kind, record, true);
+	group = registry_find(registry, kind, record);
+	return group && is_of_all(group->p_key);
+}
+
+const void *copies_blank(enum ha_copies copies, enum registry_kind kind, const void *record,
+			 union copied_record *copy)
+{
+	if (copies == COPY_ALL || kind != REGISTRY_SERVICE)
+		return record;
+	copy->service = *(const struct service_entry *)record;
+	memset(copy->service.key, 0, sizeof(copy->service.key));
+	return &copy->service;
+}
+
+uint64_t copies_spared(enum ha_copies copies)
+{
+	uint64_t spared = 0;
+
+	for (unsigned kind = REGISTRY_LID; kind < REGISTRY_KINDS; kind++)
+		if (!copies_kind(copies, kind))
+			spared |= UINT64_C(1) << kind;
+	return spared;
+}

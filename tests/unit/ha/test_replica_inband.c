@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Replication over the fabric: which records a standby gets and accepts with a key, between listed
+ * ports, and without either; and the peers that it tries.
+ */
+// WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
+#include "tests/unit/fixtures/replica_bed.h"
+
+#include "ha/copies.h"
+#include "ha/wire.h"
+#include "lib/guid.h"
+#include "store/partition_state.h"
+#include "store/setting.h"
+
+enum { TENANT_KEY = 0x8012 };
+
+static struct frame_out out;
+
+/* A record of each kind, and for some kinds one that only members of a partition may see. */
+
+static const struct lid_entry lid = {.guid = 0x11, .lid = 7};
+static const struct group_entry group = {.mgid = {0xFF, 0x12, [15] = 1},
+					 .mlid = 0xC001,
+					 .p_key = 0xFFFF},
+				tenant_group = {.mgid = {0xFF, 0x12, [15] = 2},
+						.mlid = 0xC002,
+						.p_key = TENANT_KEY};
+static const struct member_entry member = {.mgid = {0xFF, 0x12, [15] = 1},
+					   .port_guid = 0x11,
+					   .join_state = 1},
+				 tenant_member = {.mgid = {0xFF, 0x12, [15] = 2},
+						  .port_guid = 0x11,
+						  .join_state = 1};
+static const struct service_entry service = {.service_id = 5,
+					     .gid_guid = 0x11,
+					     .key = "the client's key",
+					     .name = "name"},
+				  tenant_service = {
+					  .service_id = 6, .gid_guid = 0x11, .p_key = TENANT_KEY};
+static const struct subscription_entry subscription = {.subscriber = 0x11, .number = 1, .lid = 7};
+static const struct alias_entry alias = {.port_guid = 0x11, .index = 1, .guid = 0x77};
+static const struct setting_entry setting = {.name = "engine", .value = "updn"},
+				  leases = {.name = SETTING_LEASE_CLOCK, .value = "1234567"};
+static const struct partition_entry partition = {.p_key = TENANT_KEY & 0x7FFF,
+						 .name = "tenant",
+						 .mtu = 4,
+						 .rate = 3,
+						 .scope = 2,
+						 .q_key = 1};
+static const struct m_key_entry m_key = {.guid = 0x11, .m_key = 0x5EC};
+
+static const struct {
+	enum registry_kind kind;
+	const void *record;
+	enum ha_copies most; /* the highest value with which a standby gets it */
+} records[] = {
+	{REGISTRY_LID, &lid, COPY_NO_SECRETS},
+	{REGISTRY_GROUP, &group, COPY_REGISTRATIONS},
+	{REGISTRY_GROUP, &tenant_group, COPY_NO_SECRETS},
+	{REGISTRY_MEMBER, &member, COPY_REGISTRATIONS},
+	{REGISTRY_MEMBER, &tenant_member, COPY_NO_SECRETS},
+	{REGISTRY_SERVICE, &service, COPY_REGISTRATIONS},
+	{REGISTRY_SERVICE, &tenant_service, COPY_NO_SECRETS},
+	{REGISTRY_SUBSCRIPTION, &subscription, COPY_REGISTRATIONS},
+	{REGISTRY_ALIAS, &alias, COPY_NO_SECRETS},
+	{REGISTRY_SETTING, &setting, COPY_NO_SECRETS},
+	{REGISTRY_SETTING, &leases, COPY_REGISTRATIONS},
+	{REGISTRY_PARTITION, &partition, COPY_NO_SECRETS},
+	{REGISTRY_M_KEY, &m_key, COPY_ALL},
+};
+
+static void put_all(struct manager *manager)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++)
+		registry_put(manager->registry, records[i].kind, records[i].record);
+}
+
+static void drop_all(struct manager *manager)
+{
+	for (size_t i = ARRAY_SIZE(records); i--;)
+		registry_drop(manager->registry, records[i].kind, records[i].record);
+}
+
+static unsigned wrong; /* records that a standby has or lacks by mistake */
+
+static void expect_copies(const struct manager *standby, enum ha_copies copies, bool there)
+{
+	static const uint8_t no_key[SERVICE_KEY_SIZE];
+	const struct service_entry *found =
+		registry_find(standby->registry, REGISTRY_SERVICE, &service);
+
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
+		bool has = registry_find(standby->registry, records[i].kind, records[i].record);
+
+		if (has == (there && records[i].most >= copies))
+			continue;
+		CU_FAIL("a standby has a record that it must not have, or lacks one");
+		fprintf(stderr, "record %zu of kind %d, %s\n", i, records[i].kind,
+			has ? "there" : "missing");
+		wrong++;
+	}
+	if (there)
+		CU_ASSERT_EQUAL(memcmp(found->key, copies == COPY_ALL ? service.key : no_key,
+				       SERVICE_KEY_SIZE) != 0,
+				0);
+}
+
+static bool shows(const struct manager *manager, const char *of, const char *name, const char *text)
+{
+	json_t *status = replica_status(manager->replica), *part = json_object_get(status, of);
+	const char *value;
+	bool is;
+
+	if (json_is_array(part))
+		part = json_array_get(part, 0);
+	value = json_string_value(name ? json_object_get(part, name) : part);
+	is = value && !strcmp(value, text);
+	json_decref(status);
+	return is;
+}
+
+/* A full copy, then changes one by one, then the drops. */
+static void copies(bool in_clear, bool listed, enum ha_copies expected)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, in_clear, listed);
+	put_all(one);
+	replica_bed_pass(5 * S);
+	expect_copies(two, expected, true);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	CU_ASSERT(shows(one, "standbys", "copies", copies_name(expected)));
+	CU_ASSERT(shows(two, "master", "copies", copies_name(expected)));
+	CU_ASSERT(shows(two, "carrier", NULL, "fabric"));
+	drop_all(one);
+	replica_bed_pass(S);
+	expect_copies(two, expected, false);
+	put_all(one);
+	replica_bed_pass(S);
+	expect_copies(two, expected, true);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	CU_ASSERT(shows(one, "acknowledged_by", NULL, "standby"));
+	/* The skipped changes count, so it goes on where it was. */
+	pipe_reset(replica_bed.net);
+	drop_all(one);
+	replica_bed_pass(5 * S);
+	expect_copies(two, expected, false);
+	CU_ASSERT_EQUAL(replica_has_all(two->replica), expected == COPY_ALL);
+	replica_bed_kill(one);
+	replica_bed_becomes(two, SM_MASTER);
+	replica_bed_end();
+}
+
+static void test_copies(void)
+{
+	copies(true, false, COPY_REGISTRATIONS);
+	copies(true, true, COPY_NO_SECRETS);
+	copies(false, false, COPY_ALL);
+	CU_ASSERT_EQUAL(wrong, 0);
+}
+
+/* With another sa_key, not every client may read the members and the subscriptions. */
+static void test_sa_key(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_kill(one);
+	one->options.sa_public = false;
+	replica_bed_start(one);
+	replica_bed_becomes(one, SM_MASTER);
+	put_all(one);
+	replica_bed_pass(5 * S);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 1);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), 0);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_SUBSCRIPTION), 0);
+	replica_bed_end();
+}
+
+/* What the standby has of its own stays, but its registrations are those of the master. */
+static void test_own_records(void)
+{
+	static const struct service_entry old = {.service_id = 99, .gid_guid = 0x11};
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	put_all(two);
+	registry_put(two->registry, REGISTRY_SERVICE, &old);
+	partition_state_put(two->registry, PARTITIONS_LOST, "today", "test");
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_SERVICE, &old));
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_LID, &lid));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_M_KEY, &m_key));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_PARTITION, &partition));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_SETTING, &setting));
+	CU_ASSERT_EQUAL(partition_state(two->registry), PARTITIONS_LOST);
+	replica_bed_end();
+}
+
+/* A rogue master */
+
+static void inject(struct manager *one)
+{
+	char text[GUID_TEXT];
+
+	pipe_inject(replica_bed.net, guid_text(one->guid, text), out.bytes, out.size);
+}
+
+/* It sends all kinds of records. The standby takes those that it would have been sent. */
+static void test_rogue_master(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	uint64_t first;
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_pass(5 * S);
+	first = registry_number(one->registry) + 1;
+	changes_begin(&out, FRAME_CHANGES, first);
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++)
+		changes_add(&out, &(struct wire_change){records[i].kind, false, records[i].record,
+							false});
+	changes_end(&out, true);
+	inject(one);
+	for (size_t i = 0; i < ARRAY_SIZE(records); i++)
+		CU_ASSERT_EQUAL(registry_find(two->registry, records[i].kind, records[i].record) !=
+					NULL,
+				records[i].most == COPY_REGISTRATIONS);
+	/* It drops the partitions of the standby. */
+	registry_put(two->registry, REGISTRY_PARTITION, &partition);
+	registry_put(two->registry, REGISTRY_GROUP, &tenant_group);
+	changes_begin(&out, FRAME_CHANGES, first + ARRAY_SIZE(records));
+	changes_add(&out, &(struct wire_change){REGISTRY_PARTITION, true, &partition, false});
+	changes_add(&out, &(struct wire_change){REGISTRY_GROUP, true, &tenant_group, false});
+	changes_end(&out, true);
+	inject(one);
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_PARTITION, &partition));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_GROUP, &tenant_group));
+	replica_bed_end();
+}
+
+/* A table, and more records than a master without a key may have. */
+static void test_rogue_amount(void)
+{
+	enum { EACH = 500 };
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	struct subscription_entry entry = subscription;
+	uint64_t number;
+	unsigned sent = 0;
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_pass(5 * S);
+	frame_begin(&out, FRAME_TABLE);
+	frame_number(&out, 1);
+	frame_end(&out);
+	inject(one);
+	CU_ASSERT(!shows(two, "master", "state", "follows"));
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(two, "master", "state", "follows"));
+	number = registry_number(one->registry);
+	while (sent < COPY_RECORDS_MAX + 10 * EACH && shows(two, "master", "state", "follows")) {
+		changes_begin(&out, FRAME_CHANGES, number + sent + 1);
+		for (unsigned i = 0; i < EACH; i++) {
+			entry.subscriber = 1 + sent++;
+			changes_add(&out, &(struct wire_change){REGISTRY_SUBSCRIPTION, false,
+								&entry, false});
+		}
+		changes_end(&out, true);
+		inject(one);
+	}
+	CU_ASSERT(sent > COPY_RECORDS_MAX && sent <= COPY_RECORDS_MAX + EACH);
+	replica_bed_end();
+}
+
+/* A rogue standby */
+
+/* It claims the GUID of another port, and gets nothing. */
+static void test_other_guid(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	put_all(one);
+	two->guid ^= 0x100;
+	replica_bed_pass(5 * S);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_SERVICE), 0);
+	CU_ASSERT_FALSE(replica_lacks(one->replica, two->guid));
+	replica_bed_end();
+}
+
+/* The ports are added to the lists of both: the standby gets the rest, by a full copy. */
+static void test_more_later(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	put_all(one);
+	replica_bed_pass(5 * S);
+	expect_copies(two, COPY_REGISTRATIONS, true);
+	replica_bed.listed = true;
+	pipe_reset(replica_bed.net);
+	replica_bed_pass(5 * S);
+	expect_copies(two, COPY_NO_SECRETS, true);
+	replica_bed_end();
+}
+
+/* The peer is the MASTER that the election names. A third manager follows a new one. */
+static void test_peer(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1],
+		       *three = &replica_bed.manager[2];
+	char text[GUID_TEXT];
+
+	replica_bed_begin_inband(3, true, false);
+	put_all(one);
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(three, "master", "address", guid_text(one->guid, text)));
+	replica_bed_kill(one);
+	replica_bed_becomes(two, SM_MASTER);
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(three, "master", "address", guid_text(two->guid, text)));
+	CU_ASSERT(shows(three, "master", "state", "follows"));
+	expect_copies(three, COPY_REGISTRATIONS, true);
+	/* The election names a manager that does not replicate: it may take over. */
+	replica_bed_kill(two);
+	replica_bed_pass(30 * S);
+	CU_ASSERT(replica_ready(three->replica));
+	replica_bed.master = 0;
+	replica_bed_pass(5 * S);
+	CU_ASSERT(replica_ready(three->replica));
+	replica_bed_end();
+}
+
+/* A master without standbys keeps no journal after a while, and a standby that comes gets all. */
+static void test_alone(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_pass(5 * S);
+	replica_bed_kill(two);
+	replica_bed_pass(70 * S);
+	put_all(one);
+	drop_all(one);
+	put_all(one);
+	CU_ASSERT_FALSE(replica_lacks(one->replica, 0));
+	replica_bed_start(two);
+	replica_bed_becomes(two, SM_STANDBY);
+	replica_bed_pass(5 * S);
+	expect_copies(two, COPY_REGISTRATIONS, true);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	replica_bed_change(one, 500);
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	replica_bed_end();
+}
+
+int main(void)
+{
+	static const CU_TestInfo tests[] = {
+		{"copies", test_copies},
+		{"another sa_key", test_sa_key},
+		{"records of the standby", test_own_records},
+		{"a rogue master", test_rogue_master},
+		{"a rogue master sends too much", test_rogue_amount},
+		{"another GUID", test_other_guid},
+		{"more later", test_more_later},
+		{"the peer", test_peer},
+		{"alone", test_alone},
+		CU_TEST_INFO_NULL,
+	};
+
+	return unit_main("replica_inband", tests);
+}

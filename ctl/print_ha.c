@@ -12,6 +12,7 @@ static void print_standbys(const json_t *standbys, FILE *out)
 		COLUMN("ADDRESS", "address", COLUMN_NAME),
 		COLUMN("ROLE", "role", COLUMN_TEXT),
 		COLUMN("STATE", "state", COLUMN_TEXT),
+		COLUMN("COPIES", "copies", COLUMN_TEXT, .drop = 4),
 		COLUMN("LAG", "lag", COLUMN_NUMBER),
 		COLUMN("TABLES", "tables", COLUMN_NUMBER, .drop = 1),
 		COLUMN_FORMAT("LAST-SEEN", "{last_seen_ms:ms} ago", COLUMN_NUMBER, .drop = 3),
@@ -60,21 +61,49 @@ static void print_refused(const json_t *refused, FILE *out)
 			 "{masters:d} masters\n");
 }
 
+/* The setting in force: how records travel, and which. */
+static void print_carrier(const json_t *data, FILE *out)
+{
+	static const struct {
+		const char *carrier, *copies, *text;
+	} rows[] = {
+		{"tcp", "all", "by TCP: all records"},
+		{"fabric", "all", "over the fabric, with ha_psk_file: all records"},
+		{"fabric", "no secrets",
+		 "over the fabric, between ports of allowed_sm_guids: all records but M_Keys and "
+		 "service keys"},
+		{"fabric", "registrations",
+		 "over the fabric, without a key: only registrations that any client may read"},
+	};
+	const char *text = "no";
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].carrier, text_member(data, "carrier")) &&
+		    !strcmp(rows[i].copies, text_member(data, "copies")))
+			text = rows[i].text;
+	fprintf(out, "Replicates  %s\n", text);
+}
+
 void print_ha(const json_t *data, FILE *out)
 {
 	const char *listen = text_member(data, "listen");
 	bool leads = !strcmp(text_member(data, "role"), "MASTER");
 
-	text_put(out, data, "Role        {role}\nListens     ");
-	text_put(out, data, *listen ? "{listen}" : "no: standbys cannot follow this manager");
-	text_put(out, data, "\nDurability  {durability}");
+	text_put(out, data, "Role        {role}\n");
+	print_carrier(data, out);
+	if (strcmp(text_member(data, "carrier"), "fabric"))
+		text_put(out, data,
+			 *listen ? "Listens     {listen}\n"
+				 : "Listens     no: standbys cannot follow this manager\n");
+	text_put(out, data, "Durability  {durability}");
 	if (leads && strcmp(text_member(data, "durability"), text_member(data, "acknowledged_by")))
 		fputs("; local now, because no standby is in sync", out);
 	fputc('\n', out);
 	print_refused(json_object_get(data, "refused"), out);
 	if (json_is_object(json_object_get(data, "master")))
 		print_master(json_object_get(data, "master"), out);
-	print_ha_peers(json_object_get(data, "peers"), out);
+	if (strcmp(text_member(data, "carrier"), "fabric") || !leads)
+		print_ha_peers(json_object_get(data, "peers"), out);
 	if (leads)
 		print_standbys(json_object_get(data, "standbys"), out);
 }

@@ -647,6 +647,19 @@ static void session_greeted(struct session *session, const struct hello *hello)
 	loop_defer(&session->pump);
 }
 
+/* Such a standby finds no nodes after a failover, unless it has the keys from elsewhere. */
+static void warn_of_m_keys(const struct session *session)
+{
+	struct replica *replica = session->replica;
+
+	if (session->copies != COPY_ALL && registry_count(replica->registry, REGISTRY_M_KEY))
+		log_limited(&replica->lead.limit, LOG_WARNING, &subject,
+			    "standby 0x%016" PRIx64
+			    " at %s does not get the M_Keys, because it has proved no key: set the "
+			    "same ha_psk_file on all managers",
+			    session->guid, session->stream->peer);
+}
+
 static bool session_take_hello(struct session *session, const struct frame *frame)
 {
 	char text[FRAME_WHY_SIZE];
@@ -656,6 +669,7 @@ static bool session_take_hello(struct session *session, const struct frame *fram
 
 	if (!why) {
 		session_greeted(session, &hello);
+		warn_of_m_keys(session);
 		return true;
 	}
 	if (loud)
@@ -961,6 +975,7 @@ struct lead_figures lead_figures(const struct lead *lead)
 			continue;
 		figures.standbys++;
 		figures.in_sync += session->in_sync;
+		figures.partial += session->copies != COPY_ALL;
 		if (session_lag(session) > figures.behind)
 			figures.behind = session_lag(session);
 	}

@@ -90,6 +90,8 @@ void replica_touch_mft(struct replica *replica);
  * left. */
 void replica_set_peers(struct replica *replica, const char *peers);
 
+/* Whether this manager sends all records, M_Keys included, to the standby at this port. */
+bool replica_copies_all(const struct replica *replica, guid_t guid);
 /* Adds the commands of the replication to the control socket. */
 void replica_register_commands(struct replica *replica, struct control *control);
 /* For ha status; a new reference. */

@@ -3,6 +3,7 @@
 #include "sm/sm.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -420,6 +421,26 @@ guid_t sm_admits(const struct sm *sm, lid_t lid)
 		if (list[i].lid == lid && list[i].info.state != SM_MASTER)
 			return list[i].info.guid;
 	return 0;
+}
+
+char *sm_m_keys_danger(const struct sm *sm, const struct sm_options *options)
+{
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+
+	if (peers_role(sm->peers) != SM_MASTER || sm->options.m_key_mode != M_KEY_NONE ||
+	    options->m_key_mode == M_KEY_NONE)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.state == SM_STANDBY &&
+		    !replica_copies_all(sm->replica, list[i].info.guid))
+			return mem_printf("m_key_mode: standby 0x%016" PRIx64
+					  " would not get the M_Keys, and could not manage the "
+					  "fabric after a failover: set the same ha_psk_file on "
+					  "all managers, restart them, and wait until ha status "
+					  "shows that it copies all",
+					  list[i].info.guid);
+	return NULL;
 }
 
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,

@@ -57,6 +57,9 @@ bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out);
 /* The port GUID of the manager at this LID, if this manager is MASTER and the other is not; or 0. A
  * manager is known by its SMInfo, which sm/election/trust.h has judged. */
 guid_t sm_admits(const struct sm *sm, lid_t lid);
+/* Why M_Keys must not be switched on by these options, for free(): a standby would not get them.
+ * NULL: they may, or they are on already. */
+char *sm_m_keys_danger(const struct sm *sm, const struct sm_options *options);
 /* Replaces the addresses of ha_peers; without replication it does nothing. */
 void sm_set_peers(struct sm *sm, const char *peers);
 /* Applies all options that can change at run time (all but standby_only), and requests a sweep. */

@@ -749,6 +749,11 @@ bool ha_is_wanted(const struct conf *conf)
 	return conf->replica.listen[0] || conf->replica.peers[0];
 }
 
+bool ha_is_inband(const struct conf *conf)
+{
+	return conf->replica.inband && !ha_is_wanted(conf) && !conf->is_replicating;
+}
+
 unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char names[CONF_NAMES_SIZE])
 {
 	unsigned differ = 0;

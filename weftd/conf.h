@@ -129,7 +129,9 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other);
 /* The range as the pages show it: "0..15", "10..10000 ms", "normal | standby-only". */
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);
-/* Whether the replication is configured. */
+/* Whether the replication uses the fabric. */
+bool ha_is_inband(const struct conf *conf);
+/* Whether the replication over TCP is configured. */
 bool ha_is_wanted(const struct conf *conf);
 /* When a change takes effect, while this configuration is in force: at the next "reload" or
  * "restart". present NULL: usually. */

@@ -134,12 +134,19 @@ const struct conf_row conf_rows[] = {
 	 .details = "If the port of the master answers that no manager runs there, the standby "
 		    "polls once more. If the answer is the same, the standby takes over. Raise the "
 		    "number if a busy master is replaced too early."},
-	{TEXT("ha_listen", replica.listen, 0, "\"\""), .fixed = true,
+	{BOOL("ha_inband", replica.inband, "true"), .fixed = true,
 	 .section = "Standby and replication",
+	 .summary = "Whether a standby copies registrations from the master over the fabric, if "
+		    "neither `ha_listen` nor `ha_peers` is set.",
+	 .details = "The managers need no other network and no further options. Without "
+		    "`ha_psk_file`, only a part of the records is copied: between ports of "
+		    "`allowed_sm_guids` all except secrets, otherwise only what every client may "
+		    "read from the SA. `false`: no replication over the fabric."},
+	{TEXT("ha_listen", replica.listen, 0, "\"\""), .fixed = true,
 	 .summary = "Address on which this manager accepts standbys while it is master, such as "
 		    "`10.0.0.1` or `[fd00::1]:15725`.",
-	 .details = "Use a network other than IPoIB on this fabric. Empty: this manager replicates "
-		    "to no standby."},
+	 .details = "Use a network other than IPoIB on this fabric. Empty: no standby "
+		    "connects by TCP."},
 	{TEXT("ha_peers", replica.peers, 0, "\"\""), .with_ha = true,
 	 .summary = "The `ha_listen` addresses of the other managers of this subnet, separated by "
 		    "commas.",
@@ -148,14 +155,17 @@ const struct conf_row conf_rows[] = {
 		 "keeps a copy of the master's registrations. `ha_listen` reserves places for "
 		 "connections from these addresses. A reload adds and removes peers. If neither "
 		 "`ha_listen` nor `ha_peers` was set when weftd started, it takes effect after a "
-		 "restart. Empty: this manager copies from no master."},
+		 "restart. Empty: this manager connects to no master by TCP."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
-	 .summary = "File with the keys of the replication, which `ha_listen` and `ha_peers` need.",
+	 .summary = "File with the keys of the replication, which `ha_listen` and `ha_peers` need, "
+		    "and "
+		    "the replication over the fabric can use.",
 	 .details =
 		 "A key has 32 to 128 hexadecimal digits; `openssl rand -hex 32` makes one. A line "
 		 "with only a key holds the common key of all managers. A line `IDENTITY KEY "
 		 "[ADDRESS]` holds a key that two managers share: the files of both managers have "
-		 "such a line, each with the address of the other manager. A reload reads the file "
+		 "such a line, each with the address of the other manager, or over the fabric with "
+		 "its port GUID. A reload reads the file "
 		 "again and ends connections whose key was removed. The file must belong to the "
 		 "user that runs weftd (`weft` under systemd), and no other user may read it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,

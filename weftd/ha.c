@@ -48,7 +48,8 @@ int ha_read_keys(const struct conf *conf, struct psk_list *out, char error[CONF_
 	int result;
 
 	out->count = 0;
-	if (!ha_is_wanted(conf) && !conf->is_replicating)
+	if (!ha_is_wanted(conf) && !conf->is_replicating &&
+	    !(ha_is_inband(conf) && conf->ha_psk_file[0]))
 		return 0;
 	result = psk_file_read(conf->ha_psk_file, out, why);
 	if (result)
@@ -76,9 +77,11 @@ int ha_check(const struct conf *conf, char error[CONF_ERROR_SIZE])
 			 conf->replica.listen[0] ? "ha_listen" : "ha_peers");
 		return -EINVAL;
 	}
-	if (conf->replica.durability == DURABILITY_STANDBY && !conf->replica.listen[0]) {
+	if (conf->replica.durability == DURABILITY_STANDBY && !conf->replica.listen[0] &&
+	    !ha_is_inband(conf)) {
 		snprintf(error, CONF_ERROR_SIZE,
-			 "durability = \"standby\" needs ha_listen, to which standbys connect");
+			 "durability = \"standby\" needs ha_listen or ha_inband, by which standbys "
+			 "connect");
 		return -EINVAL;
 	}
 	if (conf->sm.sm_lid & mask) {

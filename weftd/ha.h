@@ -20,7 +20,7 @@ int ha_open(struct loop *loop, const struct conf *conf, struct stream_carrier **
 /* Reserves places for connections from the addresses of ha_peers, and no others. */
 void ha_expect_peers(struct stream_carrier *carrier, const struct conf *conf);
 /* Reads the keys of the file that conf names, for tls_set_keys() at a reload; the caller wipes
- * them. No keys if the options need no carrier. Returns 0, or -errno with one line in error. */
+ * them. No keys if the options need none. Returns 0, or -errno with one line in error. */
 int ha_read_keys(const struct conf *conf, struct psk_list *out, char error[CONF_ERROR_SIZE]);
 
 #endif

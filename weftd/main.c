@@ -564,10 +564,25 @@ static const struct node_facts *port_node(void *ctx, guid_t port_guid, unsigned 
 	return sm_port_node(manager_sm(daemon->manager), port_guid, port);
 }
 
+static int daemon_replicate(struct daemon *daemon)
+{
+	char why[STREAM_WHY_SIZE], error[CONF_ERROR_SIZE];
+	struct psk_list keys;
+	int result = ha_read_keys(&daemon->conf, &keys, error);
+
+	if (result) {
+		log_error("%s", error);
+		return result;
+	}
+	result = manager_replicate(daemon->manager, daemon->carrier, &keys, &daemon->conf, why);
+	if (result)
+		log_error("ha_listen: %s", why);
+	explicit_bzero(&keys, sizeof(keys));
+	return result;
+}
+
 static int start_manager(struct daemon *daemon)
 {
-	char why[STREAM_WHY_SIZE];
-
 	daemon->pool = work_pool_new(daemon->loop, daemon->conf.workers);
 	daemon->manager = manager_new(daemon->loop, daemon->pool, daemon->transport, daemon->store,
 				      &daemon->conf);
@@ -584,11 +599,8 @@ static int start_manager(struct daemon *daemon)
 	manager_show_settings(daemon->manager, &daemon->log_levels.settings);
 	if (start_partitions(daemon))
 		return -1;
-	if (!daemon->preview &&
-	    manager_replicate(daemon->manager, daemon->carrier, &daemon->conf, why)) {
-		log_error("ha_listen: %s", why);
+	if (!daemon->preview && daemon_replicate(daemon))
 		return -1;
-	}
 	if (daemon->control)
 		register_commands(daemon);
 	manager_start(daemon->manager);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "lib/mem.h"
+#include "lib/tls_over.h"
+#include "mad/inband.h"
 #include "mad/txn.h"
 #include "pm/pm.h"
 #include "sa/report.h"
@@ -18,7 +20,10 @@
 #include "weftd/metrics.h"
 
 struct manager {
+	struct loop *loop;
 	struct txn_table *txns;
+	/* Of the replication over the fabric; NULL: there is none. keyed: the same, with keys. */
+	struct stream_carrier *inband, *keyed;
 	struct registry *registry;
 	struct store *store; /* NULL: nothing is stored */
 	struct event_hub events;
@@ -82,6 +87,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 {
 	struct manager *manager = mem_zalloc(sizeof(*manager));
 
+	manager->loop = loop;
 	manager->started_s = loop_wall_s(loop);
 	manager->txns = txn_table_new(loop, transport);
 	manager->registry = registry_new();
@@ -122,19 +128,55 @@ void manager_free(struct manager *manager)
 	commands = sm_commands_of(manager->sm);
 	sm_free(manager->sm);
 	sm_commands_free(commands);
+	if (manager->keyed)
+		manager->keyed->ops->free(manager->keyed);
+	else if (manager->inband)
+		manager->inband->ops->free(manager->inband);
 	registry_free(manager->registry);
 	free(manager->reload_error);
 	txn_table_free(manager->txns);
 	free(manager);
 }
 
+static bool finds_manager(void *ctx, guid_t guid, struct mad_addr *out)
+{
+	return sm_find_manager(((struct manager *)ctx)->sm, guid, out);
+}
+
+static guid_t admits_manager(void *ctx, lid_t lid)
+{
+	return sm_admits(((struct manager *)ctx)->sm, lid);
+}
+
+static struct stream_carrier *open_inband(struct manager *manager, const struct psk_list *keys)
+{
+	struct inband_owner owner = {finds_manager, admits_manager, manager};
+
+	manager->inband = inband_new(manager->loop, manager->txns, &owner);
+	if (keys && keys->count)
+		manager->keyed = tls_over_new(manager->loop, manager->inband, keys);
+	return manager->keyed ? manager->keyed : manager->inband;
+}
+
 int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
-		      const struct conf *conf, char why[STREAM_WHY_SIZE])
+		      const struct psk_list *keys, const struct conf *conf,
+		      char why[STREAM_WHY_SIZE])
 {
 	struct replica_options options = conf->replica;
 
 	conf_print_agreed(conf, options.config);
+	options.inband = ha_is_inband(conf) && !carrier && txn_message_max(manager->txns);
+	options.sa_public = conf->sa.sa_key == SA_KEY_DEFAULT;
+	if (options.inband)
+		carrier = open_inband(manager, keys);
+	options.keyed = manager->keyed != NULL;
 	return sm_replicate(manager->sm, carrier, manager->store, &options, why);
+}
+
+void manager_set_ha_keys(struct manager *manager, const struct psk_list *keys)
+{
+	if (manager->keyed)
+		tls_over_set_keys(manager->keyed, keys);
 }
 
 struct sm *manager_sm(const struct manager *manager)

@@ -8,6 +8,7 @@
 
 #include "lib/control.h"
 #include "lib/loop.h"
+#include "lib/psk_file.h"
 #include "lib/stream.h"
 #include "lib/work.h"
 #include "mad/transport.h"
@@ -25,10 +26,14 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 /* Frees the manager; call manager_stop() first for a clean end. */
 void manager_free(struct manager *manager);
 /* Accepts standbys, or follows a master, over carrier, as conf says. Call it before
- * manager_start(). carrier must outlive the manager, and is NULL if conf has no replication.
- * Returns 0, or -errno with the reason in why. */
+ * manager_start(). carrier must outlive the manager. Without carrier, the replication runs over the
+ * fabric if conf wants it, with keys (copied) if there are any. Returns 0, or -errno with the
+ * reason in why. */
 int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
-		      const struct conf *conf, char why[STREAM_WHY_SIZE]);
+		      const struct psk_list *keys, const struct conf *conf,
+		      char why[STREAM_WHY_SIZE]);
+/* Replaces the keys of the replication over the fabric; harmless without it. */
+void manager_set_ha_keys(struct manager *manager, const struct psk_list *keys);
 /* Starts the election and the first sweep. */
 void manager_start(struct manager *manager);
 /* Leaves the subnet cleanly and writes the pending changes of the store. */

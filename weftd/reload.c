@@ -33,7 +33,7 @@ int daemon_log_level(const struct daemon *daemon)
 	return level < LOG_DEBUG ? level : LOG_DEBUG;
 }
 
-enum danger_of { OF_PARTITIONS, OF_ENGINES, DANGERS };
+enum danger_of { OF_M_KEYS, OF_PARTITIONS, OF_ENGINES, DANGERS };
 
 /* A reload, which waits until those before it have ended, and until its dangers are known. */
 struct reload {
@@ -74,6 +74,15 @@ static void reload_end(struct reload *reload)
 		reload_begin(next);
 }
 
+static unsigned count_dangers(const struct reload *reload)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < DANGERS; i++)
+		count += reload->dangers[i] != NULL;
+	return count;
+}
+
 /* id: of the log line; NULL: none. */
 static void reload_fail(struct reload *reload, const char *id, const char *reason)
 {
@@ -81,10 +90,7 @@ static void reload_fail(struct reload *reload, const char *id, const char *reaso
 
 	if (reload->is_check) {
 		control_fail(reload->request, "a reload%s would refuse it: %s",
-			     reload->dangers[OF_PARTITIONS] || reload->dangers[OF_ENGINES]
-				     ? " without --force"
-				     : "",
-			     reason);
+			     count_dangers(reload) ? " without --force" : "", reason);
 		reload_end(reload);
 		return;
 	}
@@ -122,6 +128,7 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 		tls_set_keys(daemon->carrier, &reading->ha_keys);
 		ha_expect_peers(daemon->carrier, &daemon->conf);
 	}
+	manager_set_ha_keys(daemon->manager, &reading->ha_keys);
 	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
 	reading->options = NULL;
 	reading->names = NULL;
@@ -166,32 +173,45 @@ static void reload_check_ends(struct reload *reload)
 	reload_end(reload);
 }
 
+/* To be freed. */
+static char *list_dangers(const struct reload *reload)
+{
+	char *list = NULL, *longer;
+
+	for (size_t i = 0; i < DANGERS; i++) {
+		if (!reload->dangers[i])
+			continue;
+		longer = mem_printf("%s%s%s", list ? list : "", list ? "; and " : "",
+				    reload->dangers[i]);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
 /* All dangers are in one refusal, so that --force accepts none that was not listed. */
 static void reload_refuse(struct reload *reload)
 {
-	const char *partitions = reload->dangers[OF_PARTITIONS];
-	const char *engines = reload->dangers[OF_ENGINES];
-	char *reason;
+	unsigned count = count_dangers(reload);
+	const char *all = count == 2 ? "both" : "all";
+	char *list = list_dangers(reload), *reason;
 
-	if (partitions && engines)
-		reason = mem_printf("2 dangers: %s; and %s: correct both, or accept both with "
-				    "weftctl config reload --force",
-				    partitions, engines);
-	else if (partitions)
-		reason = mem_printf("%s: correct it, or accept it with weftctl config reload "
-				    "--force",
-				    partitions);
+	if (count > 1)
+		reason = mem_printf("%u dangers: %s: correct %s, or accept %s with weftctl config "
+				    "reload --force",
+				    count, list, all, all);
 	else
-		reason = mem_printf("%s: name another engine, or run weftctl config reload --force",
-				    engines);
-	reload_fail(reload, partitions ? MESSAGE_PARTITIONS : NULL, reason);
+		reason = mem_printf("%s: %s weftctl config reload --force", list,
+				    reload->dangers[OF_ENGINES] ? "name another engine, or run"
+								: "correct it, or accept it with");
+	reload_fail(reload, reload->dangers[OF_PARTITIONS] ? MESSAGE_PARTITIONS : NULL, reason);
 	free(reason);
+	free(list);
 }
 
 static void engines_of_reload_judged(void *ctx, const char *danger, const char *error)
 {
 	struct reload *reload = ctx;
-	bool is_dangerous;
 
 	if (error) {
 		reload_fail(reload, NULL, error);
@@ -199,8 +219,7 @@ static void engines_of_reload_judged(void *ctx, const char *danger, const char *
 	}
 	if (danger)
 		reload->dangers[OF_ENGINES] = mem_printf("routing: %s", danger);
-	is_dangerous = danger || reload->dangers[OF_PARTITIONS];
-	if (is_dangerous && !reload->force)
+	if (count_dangers(reload) && !reload->force)
 		reload_refuse(reload);
 	else if (reload->is_check)
 		reload_check_ends(reload);
@@ -227,9 +246,13 @@ static void reload_begin(struct reload *reload)
 	char error[CONF_ERROR_SIZE];
 	int rc = reading_reload(&daemon->sources, &daemon->conf, had_file, reading, error);
 
-	if (rc)
+	if (rc) {
 		reload_fail(reload, rc == -EBADMSG ? MESSAGE_PARTITIONS : NULL, error);
-	else if (reading->partitions.source == PARTITIONS_NO_FILE)
+		return;
+	}
+	reload->dangers[OF_M_KEYS] =
+		sm_m_keys_danger(manager_sm(daemon->manager), &reading->conf.sm);
+	if (reading->partitions.source == PARTITIONS_NO_FILE)
 		partitions_are_judged(reload, NULL);
 	else
 		reload->comparison = sm_judge_partitions(

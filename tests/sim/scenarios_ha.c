@@ -17,6 +17,8 @@
 #define SECOND "host-0017"
 #define FOLLOWS(own) \
 	"ha_listen=\"" own "\" ha_peers=\"" FIRST "," SECOND "\" durability=\"standby\""
+#define INBAND "ha_inband=true durability=\"standby\""
+#define LISTED INBAND " allowed_sm_guids=[0x0277656601000101,0x0277656601001101]"
 
 enum { GROUPS = 300, PATIENCE_US = 200000, SWEEP_INTERVAL_S = 10 /* as the default */ };
 
@@ -427,6 +429,85 @@ static void control_packets_lost(struct sim *sim)
 	sim_settle_and_check(sim);
 }
 
+/* The same over the fabric. The host of the master may disappear, too. */
+static void takeover_inband(struct sim *sim, const char *options, bool gone)
+{
+	struct registered registered = {0};
+	struct sim_manager *first, *second;
+
+	first = start(sim, FIRST, options, 15, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	second = start(sim, SECOND, options, 14, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	sim_pass(sim, 30 * SIM_S);
+	for (unsigned i = 0; i < 60; i++)
+		registered_ask(first, &registered, PATIENCE_US);
+	registered_note_lids(sim, &registered);
+	registered_note_mlids(first, &registered);
+	second->lft_sets_sent = second->lft_gets_sent = 0;
+	sim_kill(first);
+	if (gone)
+		sim_node(sim, first->port->device, false);
+	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, registered.acknowledged > 20);
+	/* Without the LIDs of absent hosts, it does not keep the LID of the host of the master. */
+	sim_expect(sim, second->lft_sets_sent == 0 || (gone && !strcmp(options, INBAND)));
+	/* Without the tables, it reads them. */
+	sim_expect(sim, second->lft_gets_sent <= 4 * 12 || !strcmp(options, INBAND));
+	sim_node(sim, first->port->device, true);
+	sim_settle(sim, 60 * SIM_S);
+	registered_compare(second, &registered);
+	sim_settle_and_check(sim);
+}
+
+static void inband_takeover(struct sim *sim)
+{
+	takeover_inband(sim, INBAND, false);
+}
+
+static void inband_host_gone(struct sim *sim)
+{
+	takeover_inband(sim, INBAND, true);
+}
+
+static void inband_listed(struct sim *sim)
+{
+	takeover_inband(sim, LISTED, sim_random(sim, 2));
+}
+
+/* Messages are lost, repeated and delayed while hosts register and the master is killed. */
+static void inband_lossy(struct sim *sim)
+{
+	static const struct world_faults faults = {
+		.drop_ppm = 50000, .duplicate_ppm = 20000, .delay_ppm = 50000, .delay_us = 50000};
+	struct registered registered = {0};
+	struct sim_manager *first, *second;
+
+	first = start(sim, FIRST, INBAND, 15, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	second = start(sim, SECOND, INBAND, 14, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	sim_pass(sim, 30 * SIM_S);
+	registered_note_lids(sim, &registered);
+	sim_faults(sim, &faults);
+	for (unsigned i = 0; i < 60; i++) {
+		registered_ask(first, &registered, PATIENCE_US);
+		sim_pass(sim, sim_random(sim, 100) * SIM_MS);
+	}
+	sim_faults(sim, NULL);
+	sim_pass(sim, 5 * SIM_S);
+	registered_note_mlids(first, &registered);
+	for (uint64_t left = sim_random(sim, 4); left; left--)
+		registered_ask(first, &registered, sim_random(sim, 800));
+	sim_kill(first);
+	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
+	sim_settle(sim, 60 * SIM_S);
+	sim_expect(sim, registered.acknowledged > 20);
+	registered_compare(second, &registered);
+	sim_settle_and_check(sim);
+}
+
 /* The master is killed at any moment, several times. All acknowledged registrations still exist,
  * under the same LIDs and MLIDs, and no table is written. */
 static void kills(struct sim *sim, bool troubles)
@@ -511,6 +592,10 @@ const struct scenario sim_ha[] = {
 	{.name = "ha-control-packets-lost", .topology = TREE, .play = control_packets_lost},
 	{.name = "ha-kills", .topology = TREE, .play = kills_at_random},
 	{.name = "ha-kills-in-trouble", .topology = TREE, .play = kills_in_trouble},
+	{.name = "ha-inband-takeover", .topology = TREE, .play = inband_takeover},
+	{.name = "ha-inband-host-gone", .topology = TREE, .play = inband_host_gone},
+	{.name = "ha-inband-listed", .topology = TREE, .play = inband_listed},
+	{.name = "ha-inband-lossy", .topology = TREE, .play = inband_lossy},
 	{.name = "ha-comes-back", .topology = TREE, .play = comes_back},
 	{.name = "ha-asked-link-lapses", .topology = TREE, .play = asked_link_lapses},
 	{.name = NULL},

@@ -363,6 +363,7 @@ static void configure(struct conf *conf, const char *options)
 	conf_defaults(conf);
 	/* MADs of the performance manager would change the course of each seed. */
 	conf->pm.interval_s = 0;
+	conf->replica.inband = false; /* so would the replication over the fabric */
 	while ((option = strsep(&rest, " "))) {
 		if (*option && conf_set(conf, option, error)) {
 			fprintf(stderr, "sim: cannot use an option of the scenario: %s\n", error);
@@ -428,7 +429,7 @@ void sim_restart(struct sim_manager *manager)
 				       &manager->conf);
 	if (manager->conf.replica.listen[0])
 		manager->carrier = pipe_open(sim->pipes, manager->conf.replica.listen);
-	if (manager_replicate(manager->manager, manager->carrier, &manager->conf, why))
+	if (manager_replicate(manager->manager, manager->carrier, NULL, &manager->conf, why))
 		sim_fail(sim, "no replica: %s", why);
 	manager->state = SM_NOTACTIVE;
 	read_partitions(manager);

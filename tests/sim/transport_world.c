@@ -12,7 +12,7 @@
  * - Requests of others reach the user only in the methods that mad/umad.c registers.
  *
  * The kernel does RMPP on a real machine. It is not simulated: messages above 256 bytes are
- * refused.
+ * refused, and the replication over the fabric uses shorter messages.
  */
 #include "tests/sim/transport_world.h"
 
@@ -23,6 +23,7 @@
 #include "lib/be.h"
 #include "lib/map.h"
 #include "lib/mem.h"
+#include "mad/inband.h"
 #include "mad/mad.h"
 
 enum { TID_OFFSET = 8, METHOD_OFFSET = 3, CLASS_OFFSET = 1, AGENT_ID_FIRST = 0x100 };
@@ -43,6 +44,7 @@ static const struct agent_row {
 	 METHOD_BIT(METHOD_GET) | METHOD_BIT(METHOD_SET) | METHOD_BIT(METHOD_GET_TABLE) |
 		 METHOD_BIT(METHOD_GET_MULTI) | METHOD_BIT(METHOD_DELETE)},
 	{CLASS_PERF, 16, 0},
+	{INBAND_CLASS, 16, METHOD_BIT(METHOD_SET)},
 };
 
 enum { AGENTS = sizeof(agent_rows) / sizeof(agent_rows[0]) };
@@ -285,6 +287,7 @@ struct transport *transport_open_world(struct loop *loop, struct world *world,
 
 	opened->transport.ops = &world_ops;
 	opened->transport.port = *port;
+	opened->transport.message_max = MAD_SIZE;
 	opened->loop = loop;
 	opened->world = world;
 	opened->tap = tap;

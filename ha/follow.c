@@ -685,8 +685,9 @@ void follow_look(struct replica *replica)
 {
 	replica->follow.parted = false;
 	replica->follow.tried = 0;
+	/* Over the fabric, the master must have found this manager first. */
 	if (follow_has_peers(replica))
-		loop_timer_arm(&replica->follow.retry, 1);
+		loop_timer_arm(&replica->follow.retry, replica->options.inband ? RETRY_US : 1);
 }
 
 /* Beginning and end */

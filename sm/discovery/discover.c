@@ -6,6 +6,7 @@
  */
 #include "sm/discovery/discover.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,9 @@ static void got_local(void *owner, void *subject, const struct smp_request *requ
 	    info.local_port_num > info.num_ports) {
 		discover->report.failed++;
 		discover->report.no_local = true;
+		/* As a standby it may have got another M_Key from the master. */
+		if (answer->error == -ETIMEDOUT && fabric->sm_port)
+			agent_m_key_doubt(port_agent(fabric->sm_port));
 		log_error("Get(NodeInfo) from the local port failed (%s, status 0x%04x)",
 			  answer->error ? strerror(-answer->error) : "answered", answer->status);
 		discover_landed(discover);

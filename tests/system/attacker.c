@@ -41,6 +41,7 @@ enum {
 	CLASS_SMP = 0x01,
 	CLASS_SA = 0x03,
 	CLASS_SMP_DIRECTED = 0x81,
+	CLASS_INBAND = 0x37, /* of weft, with an OUI */
 	MAD = 256,
 	ANSWER_MAX = 1 << 20,
 	HOP_COUNT_AT = 7,
@@ -232,12 +233,18 @@ static void wait_until(const struct timespec *start, unsigned long n)
 
 static void begin(char **words, umad_port_t *port)
 {
+	static uint8_t oui[3] = {0x02, 0x77, 0x65};
+
 	run.mgmt_class = (uint8_t)strtoul(words[1], NULL, 0);
 	if (umad_init() < 0 || umad_get_port(NULL, 0, port) < 0)
 		die("no port");
 	run.port = umad_open_port(NULL, 0);
-	run.agent = umad_register(run.port, run.mgmt_class, run.mgmt_class == CLASS_SA ? 2 : 1,
-				  run.mgmt_class == CLASS_SA, NULL);
+	if (run.mgmt_class == CLASS_INBAND)
+		run.agent = umad_register_oui(run.port, run.mgmt_class, 0, oui, NULL);
+	else
+		run.agent = umad_register(run.port, run.mgmt_class,
+					  run.mgmt_class == CLASS_SA ? 2 : 1,
+					  run.mgmt_class == CLASS_SA, NULL);
 	run.umad = calloc(1, umad_size() + MAD);
 	if (run.port < 0 || run.agent < 0 || !run.umad)
 		die("no agent");

@@ -325,7 +325,7 @@ bad_options() {
 
 	starts_not 'ha_listen needs ha_psk_file' -o "$listen" || return 1
 	starts_not 'is no numeric address' -o 'ha_peers="master.example"' || return 1
-	starts_not 'needs ha_listen' -o 'durability="standby"' || return 1
+	starts_not 'needs ha_listen or ha_inband' -o 'durability="standby"' -o ha_inband=false || return 1
 	starts_not 'sm_lid = 99 is not a multiple of 2.lmc, as 96 is' -o sm_lid=99 -o lmc=2 || return 1
 	chmod 640 other-psk
 	starts_not 'chmod 600' -o "$listen" -o "ha_psk_file=\"$work/other-psk\"" || return 1

@@ -407,24 +407,40 @@ static const struct {
 	 "Anomalies   none\n"},
 	{"a master without standbys", print_ha,
 	 "{\"role\":\"MASTER\",\"listen\":\"\",\"durability\":\"local\",\"acknowledged_by\":"
-	 "\"local\",\"master\":null,\"peers\":[],\"standbys\":[]}",
+	 "\"local\",\"carrier\":\"none\",\"copies\":\"all\",\"master\":null,\"peers\":[],"
+	 "\"standbys\":[]}",
 	 "Role        MASTER\n"
+	 "Replicates  no\n"
 	 "Listens     no: standbys cannot follow this manager\n"
 	 "Durability  local\n"
 	 "Standbys    none\n"},
+	{"a standby over the fabric", print_ha,
+	 "{\"role\":\"STANDBY\",\"listen\":\"\",\"durability\":\"local\",\"acknowledged_by\":"
+	 "\"local\",\"carrier\":\"fabric\",\"copies\":\"no secrets\",\"master\":{\"state\":"
+	 "\"looks for the master\"},\"peers\":[{\"address\":\"0x1\",\"why\":\"no answer\"}],"
+	 "\"standbys\":[]}",
+	 "Role        STANDBY\n"
+	 "Replicates  over the fabric, between ports of allowed_sm_guids: all records but M_Keys "
+	 "and service keys\n"
+	 "Durability  local\n"
+	 "Master      looks for the master\n"
+	 "Peers       0x1: no answer\n"},
 	{"a master whose standby is NOTACTIVE", print_ha,
-	 "{\"role\":\"MASTER\",\"listen\":\"10.0.0.1\",\"durability\":\"local\","
+	 "{\"role\":\"MASTER\",\"carrier\":\"tcp\",\"copies\":\"all\",\"listen\":"
+	 "\"10.0.0.1\",\"durability\":\"local\","
 	 "\"acknowledged_by\":\"local\",\"refused\":{\"connections\":7,\"standbys\":0,"
 	 "\"masters\":1},\"master\":null,\"peers\":[],\"standbys\":[{\"guid\":"
 	 "\"0x0002c90300000003\",\"address\":\"10.0.0.2:9\",\"role\":\"NOTACTIVE\",\"state\":"
-	 "\"in sync\",\"lag\":0,\"tables\":2,\"last_seen_ms\":2,\"store\":\"ok\"}]}",
+	 "\"in "
+	 "sync\",\"copies\":\"all\",\"lag\":0,\"tables\":2,\"last_seen_ms\":2,\"store\":\"ok\"}]}",
 	 "Role        MASTER\n"
+	 "Replicates  by TCP: all records\n"
 	 "Listens     10.0.0.1\n"
 	 "Durability  local\n"
 	 "Refused     7 connections, 0 standbys, 1 masters\n"
 	 "\n"
-	 "STANDBY            ADDRESS    ROLE      STATE   LAG TABLES  LAST-SEEN STORE\n"
-	 "0x0002c90300000003 10.0.0.2:9 NOTACTIVE in sync   0      2 2.0 ms ago ok\n"},
+	 "STANDBY            ADDRESS    ROLE      STATE   COPIES LAG TABLES  LAST-SEEN STORE\n"
+	 "0x0002c90300000003 10.0.0.2:9 NOTACTIVE in sync all      0      2 2.0 ms ago ok\n"},
 	{"status of partitions", print_status,
 	 "{\"partitions\":{\"source\":\"no file\",\"in_file\":0,\"at_run_time\":1,"
 	 "\"unmanaged_ports\":1,\"unmanaged_p_keys\":2}}",

@@ -1,0 +1,258 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# Replication over the fabric: two weftd with default options only, a third port that forges messages, ports of
+# allowed_sm_guids, keys of ha_psk_file with M_Keys, and a master that is OpenSM.
+# shellcheck disable=SC2016 # expressions are Perl
+set -u
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+if [ -n "${SANITIZE:-}" ]; then
+	echo "skip inband: the preload library and sanitizers exclude each other"
+	exit 0
+fi
+
+"${CC:-cc}" -O2 -o registrar "$root/tests/system/registrar.c" -libumad || exit 1
+"${CC:-cc}" -O2 -o attacker "$root/tests/system/attacker.c" -libumad || exit 1
+declare -A host=([one]=host-0001 [two]=host-0004)
+class=0x37 set_=2 open=0x10 data=0x11 close=0x12
+
+# ha NAME EXPRESSION VALUE
+ha() {
+	[ "$(ctl "$1" ha status 2>/dev/null | json "$2")" = "$3" ]
+}
+
+# pair [OPTION]...: the first is MASTER, the second its standby in sync.
+pair() {
+	start_weftd one "${host[one]}" "$@" || return 1
+	wait_for 30 is_up one || because "the first has no subnet: $(tail -n 1 one.log)" || return 1
+	start_weftd two "${host[two]}" "$@" || return 1
+	in_sync
+}
+
+in_sync() {
+	wait_for 60 ha one '$_->{standbys}[0]{state}' 'in sync' || because "no standby is in sync: $(ctl one ha status)" || return 1
+	wait_for 30 ha two '$_->{master}{state}' follows || because "the second does not follow: $(ctl two ha status)"
+}
+
+# copies WHAT: both show this setting.
+copies() {
+	ha one '$_->{carrier}, $_->{copies}, $_->{standbys}[0]{copies}' "fabric $1 $1" &&
+		ha two '$_->{carrier}, $_->{copies}, $_->{master}{copies}' "fabric $1 $1" ||
+		because "not '$1': $(ctl one ha status) $(ctl two ha status)"
+}
+
+both_end() {
+	local name
+
+	for name in one two; do
+		[ -z "${pids[$name]:-}" ] || kill_now "$name"
+	done
+	rm -rf one.state two.state
+}
+
+# registered FIRST: hosts register services, members of groups and subscriptions; acknowledged.txt has them.
+registered() {
+	local guid name first=$1
+
+	: >acknowledged.txt
+	for name in host-0002 host-0003 host-0005; do
+		look ibstat.txt "$name" ibstat || because "ibstat: $(tail -n 1 ibstat.txt.err)" || return 1
+		guid=$(sed -n 's/.*Port GUID: //p' ibstat.txt)
+		on "$name" "$work/registrar" "$first" 60 >told.txt 2>said.txt || because "$name: $(cat said.txt)" || return 1
+		sed "s/$/ $guid/" told.txt >>acknowledged.txt
+		first=$((first + 60))
+	done
+	sort -u -o acknowledged.txt acknowledged.txt
+	equal "the number of registrations" "$(wc -l <acknowledged.txt)" 180
+}
+
+# kept NAME: this manager has all of them.
+kept() {
+	"$BUILD/weftctl" -s "$1.run/control.sock" save "$1.json" >save.txt || because "save of $1 fails" || return 1
+	json 'map { my $r = $_; my $k = $r->{kind};
+		$k eq "service" ? "service " . hex($r->{ServiceID}) . " $r->{ServiceGUID}\n" :
+		$k eq "member" ? "member " . hex(substr $r->{MGID}, -8) . " $r->{PortGUID}\n" :
+		$k eq "subscription" ? "subscription $r->{TrapNumber} $r->{SubscriberGUID}\n" : () } @{$_->{records}}' \
+		<"$1.json" | sed 's/^ *//' | sort -u >there.txt
+	equal "registrations that $1 lacks, as $(comm -23 acknowledged.txt there.txt | head -n 1)" \
+		"$(comm -23 acknowledged.txt there.txt | wc -l)" 0
+}
+
+takes_over() {
+	kill_now one
+	wait_for 30 is_up two || because "the second does not take over: $(tail -n 1 two.log)"
+}
+
+# Defaults only
+
+defaults() {
+	pair && copies registrations && registered 1 || return 1
+	wait_for 10 ha one '$_->{standbys}[0]{lag}' 0 || because "the standby is behind: $(ctl one ha status)" || return 1
+	"$BUILD/weftctl" -s one.run/control.sock ha status >ha.txt
+	matches '^Replicates +over the fabric, without a key: only registrations' ha.txt || because "it shows: $(cat ha.txt)" || return 1
+	ctl two ha status | json '$_->{master}{tables}' >tables.txt
+	equal "the number of tables that were copied" "$(cat tables.txt)" 0
+}
+
+# The third port sends well-formed messages with numbers that it guesses, and malformed messages.
+third_port() {
+	local before attr
+
+	before=$(ctl one ha status | json '$_->{refused}{connections}')
+	for attr in $open $data $close; do
+		! on host-0006 "$work/attacker" -t 300 sm $class $set_ $attr 0 37=027765 40=01 56=0000000000000007 \
+			64=0000000000000001 >answer.txt 2>&1 || because "attribute $attr got $(cat answer.txt)" || return 1
+		matches 'no answer' answer.txt || because "attribute $attr: $(cat answer.txt)" || return 1
+	done
+	on host-0006 "$work/attacker" -q -n 3000 sm $class $set_ $data 0 37=027765 40=01 44=00000004 48+8 56+8 \
+		64=0000000000000001 72=77656674 >answer.txt || because "the flood: $(cat answer.txt)" || return 1
+	on host-0006 "$work/attacker" -q -n 100 sm $class $set_ $open 0 37=027765 40=01 44=ffffffff 56+8 >answer.txt || return 1
+	on host-0006 "$work/attacker" -q -n 100 sm $class $set_ $open 0 37=001405 40=01 56+8 >answer.txt || return 1
+	wait_for 10 refused $((before + 3100)) || because "$(ctl one ha status | json '$_->{refused}{connections}') were refused" || return 1
+	matches 'refused connection from LID [0-9]+ over the fabric: ' one.log || because "the log names none" || return 1
+	ha one '@{$_->{standbys}}, $_->{standbys}[0]{state}' '1 in sync' || ha one '$_->{standbys}[0]{state}' 'in sync' ||
+		because "the standby is out of sync: $(ctl one ha status)" || return 1
+	! matches 'lost (standby|master)' one.log two.log || because "a connection has ended: $(grep -h lost one.log two.log)"
+}
+
+refused() {
+	[ "$(ctl one ha status | json '$_->{refused}{connections}')" -ge "$1" ]
+}
+
+master_dies() {
+	takes_over && kept two || return 1
+	ask SR && matches 'ServiceID' answer.txt || because "the new master shows no services"
+}
+
+# The former master returns as the standby of nobody of lower rank: it has the higher rank, and takes over with all.
+comes_back() {
+	start_weftd one "${host[one]}" || return 1
+	wait_for 60 is_up one || because "the first is not MASTER again: $(tail -n 1 one.log)" || return 1
+	kept one && in_sync && both_end
+}
+
+# Ports of allowed_sm_guids
+
+listed() {
+	local guids=() name
+
+	for name in one two; do
+		look ibstat.txt "${host[$name]}" ibstat || return 1
+		guids+=("$(sed -n 's/.*Port GUID: //p' ibstat.txt)")
+	done
+	pair -o "allowed_sm_guids=[${guids[0]}, ${guids[1]}]" && copies 'no secrets' || return 1
+	wait_for 30 has_tables || because "no tables were copied: $(ctl two ha status)" || return 1
+	takes_over || return 1
+	equal "the number of LFT blocks that the second has set" "$(status two \
+		"$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')")" 0 || return 1
+	both_end
+}
+
+has_tables() {
+	[ "$(ctl two ha status | json '$_->{master}{tables}')" -gt 0 ]
+}
+
+# Keys
+
+m_keys() { # MODE
+	printf 'm_key_mode = "%s";\nm_key_secret_file = "%s/secret";\nm_key_protection_level = 2;\n%s\n' "$1" "$work" "$psk"
+}
+
+# reload NAME MODE
+reload() {
+	m_keys "$2" >"$1.conf"
+	"$BUILD/weftctl" -s "$1.run/control.sock" config reload >reload.txt 2>&1
+}
+
+pair_of_files() {
+	m_keys none >one.conf
+	m_keys none >two.conf
+	conf=one.conf start_weftd one "${host[one]}" || return 1
+	wait_for 30 is_up one || because "the first has no subnet: $(tail -n 1 one.log)" || return 1
+	conf=two.conf start_weftd two "${host[two]}" && in_sync
+}
+
+# M_Keys are refused while the standby would not get them.
+without_key() {
+	psk=''
+	umask 077
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >secret
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >psk
+	head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >psk.other
+	umask 022
+	pair_of_files && copies registrations || return 1
+	reload two port || because "the standby: $(cat reload.txt)" || return 1
+	! reload one port || because "a reload switches M_Keys on" || return 1
+	matches 'm_key_mode: standby 0x[0-9a-f]+ would not get the M_Keys.* set the same ha_psk_file' reload.txt ||
+		because "the reload says: $(cat reload.txt)" || return 1
+	both_end
+}
+
+with_key() {
+	psk="ha_psk_file = \"$work/psk\";"
+	pair_of_files && copies all || return 1
+	reload two port && reload one port || because "the reload says: $(cat reload.txt)" || return 1
+	wait_for 60 protected || because "no M_Keys: $(ctl one keys status)" || return 1
+	in_sync && takes_over && wait_for 60 protected two || because "the second does not manage the fabric: $(ctl two keys status)" || return 1
+	both_end
+}
+
+protected() {
+	[ "$(ctl "${1:-one}" keys status | json '$_->{protected} == $_->{ports} && $_->{ports} > 4 ? "all" : "some"')" = all ]
+}
+
+# Another key, and no key, at one end.
+wrong_key() {
+	start_weftsim fattree:radix=4,levels=2 || return 1
+	start_weftd one "${host[one]}" -o "ha_psk_file=\"$work/psk\"" || return 1
+	wait_for 30 is_up one || because "the first has no subnet: $(tail -n 1 one.log)" || return 1
+	start_weftd two "${host[two]}" -o "ha_psk_file=\"$work/psk.other\"" || return 1
+	wait_for 60 matches 'refused connection from 0x[0-9a-f]+ over the fabric: no TLS session' one.log ||
+		because "the log of the master: $(tail -n 2 one.log)" || return 1
+	stop two && start_weftd two "${host[two]}" || return 1
+	wait_for 60 matches 'refused connection from 0x[0-9a-f]+ over the fabric: .*(TLS|key)' one.log || return 1
+	sleep 3
+	ha one '@{$_->{standbys}} + 0' 0 || because "a standby without the key is accepted: $(ctl one ha status)" || return 1
+	both_end
+	stop_fabric
+}
+
+# OpenSM as the master does not have the class: it is left alone, and the standby says why.
+opensm_master() {
+	start_weftsim fattree:radix=4,levels=2 || return 1
+	start_opensm osm "${host[one]}" -p 15 || return 1
+	wait_for 60 matches 'SUBNET UP' osm.log || because "OpenSM has no subnet: $(tail -n 1 osm.log)" || return 1
+	start_weftd two "${host[two]}" || return 1
+	wait_for 30 has_status two '$_->{role}' STANDBY || because "the second is $(status two '$_->{role}')" || return 1
+	wait_for 30 ha two '$_->{peers}[0]{why}' 'no weftd with replication over the fabric answers there' ||
+		because "it says: $(ctl two ha status)" || return 1
+	runs osm || because "OpenSM has ended: $(tail -n 1 osm.log)" || return 1
+	kill_now osm
+	wait_for 60 is_up two || because "the second does not take over: $(tail -n 1 two.log)"
+}
+
+# Off
+
+off() {
+	both_end
+	start_weftd two "${host[two]}" -o ha_inband=false || return 1
+	ha two '$_->{carrier}' none || because "it says: $(ctl two ha status)"
+}
+
+start_weftsim fattree:radix=4,levels=2
+check "two weftd with defaults only" defaults || finish
+check "a third port forges messages" third_port
+check "the master is killed" master_dies
+check "the former master returns" comes_back || both_end
+check "ports of allowed_sm_guids" listed || both_end
+check "M_Keys without a key of the replication" without_key || both_end
+check "M_Keys with it" with_key || both_end
+stop_fabric
+check "other keys" wrong_key
+if command -v opensm >/dev/null; then
+	check "OpenSM is the master" opensm_master
+	check "switched off" off
+fi
+finish

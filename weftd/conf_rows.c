@@ -138,10 +138,11 @@ const struct conf_row conf_rows[] = {
 	 .section = "Standby and replication",
 	 .summary = "Whether a standby copies registrations from the master over the fabric, if "
 		    "neither `ha_listen` nor `ha_peers` is set.",
-	 .details = "The managers need no other network and no further options. Without "
-		    "`ha_psk_file`, only a part of the records is copied: between ports of "
-		    "`allowed_sm_guids` all except secrets, otherwise only what every client may "
-		    "read from the SA. `false`: no replication over the fabric."},
+	 .details =
+		 "The managers need no other network and no further options. Without "
+		 "`ha_psk_file`, only a part of the records is copied: between ports of "
+		 "`allowed_sm_guids` all except secrets, otherwise only registrations that every "
+		 "client may read from the SA. `false`: no replication over the fabric."},
 	{TEXT("ha_listen", replica.listen, 0, "\"\""), .fixed = true,
 	 .summary = "Address on which this manager accepts standbys while it is master, such as "
 		    "`10.0.0.1` or `[fd00::1]:15725`.",
@@ -164,9 +165,9 @@ const struct conf_row conf_rows[] = {
 		 "A key has 32 to 128 hexadecimal digits; `openssl rand -hex 32` makes one. A line "
 		 "with only a key holds the common key of all managers. A line `IDENTITY KEY "
 		 "[ADDRESS]` holds a key that two managers share: the files of both managers have "
-		 "such a line, each with the address of the other manager, or over the fabric with "
-		 "its port GUID. A reload reads the file "
-		 "again and ends connections whose key was removed. The file must belong to the "
+		 "such a line, each with the address of the other manager. Over the fabric, the "
+		 "address is its port GUID. A reload reads the file again and ends connections "
+		 "whose key was removed. The file must belong to the "
 		 "user that runs weftd (`weft` under systemd), and no other user may read it."},
 	{CHOICE("durability", replica.durability, durabilities, "\"local\""), .fixed = true,
 	 .agree = AGREE_SHOULD, .summary = "When the SA acknowledges a registration to a client.",

@@ -11,6 +11,8 @@
 #	opensm   two OpenSM in their default configuration
 #	keys     as follows, with M_Keys at protection level 2; before it a restart, a rotation, a host without a key
 #	large    as follows, with 11,664 hosts instead of 648; only when named
+#	inband   the standby follows the master over the fabric, without a key (durability "standby")
+#	inband-key, inband-large, inband-large-key  the same with a key, with 11,664 hosts, with both; only when named
 #
 # A third host sends a few hundred requests a second to the SA of the standby. weftsim is queried some thirty times a
 # second for the Sets, and for the hosts that have the new SM LID and were notified to re-register: these times are when
@@ -20,18 +22,18 @@
 # shellcheck disable=SC2016 # expressions for status are Perl
 . "$(dirname "$0")/../system/lib.sh"
 
-parts=${ONLY:-weftd follows moves opensm keys}
+parts=${ONLY:-weftd follows moves opensm keys inband}
 [ -z "${QUICK:-}" ] || parts=${ONLY:-follows keys}
 command -v opensm >/dev/null || parts=${parts/opensm/}
 "${CC:-cc}" -O2 -o registrar "$root/tests/system/registrar.c" -libumad || exit 1
 
 # Goals with 648 hosts. With 11,664 hosts rereg_rate alone takes 12 s.
-declare -A answer_ms=([alone]=500 [gone]=1500)
+declare -A answer_ms=([alone]=500 [gone]=1500) large_ms=([alone]=2000 [gone]=3000)
 told_ms=3000
 
 fabric_of() { # PART
 	spec=fattree:radix=36,levels=2 sm_lid=2000
-	[ "$1" != large ] || spec=fattree:radix=36,levels=3
+	[[ $1 != *large* ]] || spec=fattree:radix=36,levels=3
 	mapfile -t hosts < <("$BUILD/weftsim" topology "$spec" | awk -F '"' '/^(Hca|Ca)/ { print $2 }')
 	master_host=${hosts[0]} standby_host=${hosts[${#hosts[@]} / 2]} client=${hosts[-1]} asker=${hosts[1]}
 }
@@ -110,7 +112,7 @@ mapfile -t listens < <(perl -MIO::Socket::INET -e 'my @s = map { IO::Socket::INE
 declare -A address=([a]=127.0.0.1:${listens[0]} [b]=127.0.0.1:${listens[1]})
 
 follows() { # PART
-	[[ $1 =~ ^(follows|moves|keys|large)$ ]]
+	[[ $1 =~ ^(follows|moves|keys|large|inband.*)$ ]]
 }
 
 start() { # NAME PART HOST PRIORITY
@@ -120,7 +122,9 @@ start() { # NAME PART HOST PRIORITY
 		default_timers=y start_opensm "$1" "$3" -p "$4" -D 0x43
 		return
 	fi
-	! follows "$2" || options+=(-o "durability=\"$durability\"" -o "ha_listen=\"${address[$1]}\""
+	[[ $2 != inband* ]] || options+=(-o "durability=\"$durability\"" -o registrations_per_port=100000)
+	[[ $2 != inband*key ]] || options+=(-o "ha_psk_file=\"$work/psk\"")
+	! follows "$2" || [[ $2 = inband* ]] || options+=(-o "durability=\"$durability\"" -o "ha_listen=\"${address[$1]}\""
 		-o "ha_peers=\"${address[a]}, ${address[b]}\"" -o "ha_psk_file=\"$work/psk\"" -o registrations_per_port=100000)
 	[ "$2" != moves ] || options+=(-o "sm_lid=$sm_lid")
 	[ "$2" != keys ] || options+=(-o 'm_key_mode="port"' -o "m_key_secret_file=\"$work/secret\""
@@ -297,9 +301,9 @@ fails() { # PART alone|gone
 	wait "$waiting" || because "$(cat answered.err)" || return 1
 	said "the master is taken for dead" "$dead"
 	said "the standby is MASTER" "$master"
-	at "its SA answers" "$(cat answered)" "$([ "$part" = large ] || echo "${answer_ms[$how]}")"
+	at "its SA answers" "$(cat answered)" "$([[ $part = *large* ]] && echo "${large_ms[$how]}" || echo "${answer_ms[$how]}")"
 	[ "$part" = moves ] ||
-		at "the last host has it, and was notified" "$last_told" "$([ "$part" = large ] || echo $told_ms)"
+		at "the last host has it, and was notified" "$last_told" "$([[ $part = *large* ]] || echo $told_ms)"
 	at "the last Set() has come" "$last_set"
 	all "hosts that know it" "$known" "$ports"
 	[ "$part" = moves ] || all "hosts that were notified to re-register" "$told" "$ports"

@@ -242,9 +242,9 @@ static void begin(char **words, umad_port_t *port)
 	if (run.mgmt_class == CLASS_INBAND)
 		run.agent = umad_register_oui(run.port, run.mgmt_class, 0, oui, NULL);
 	else
-		run.agent = umad_register(run.port, run.mgmt_class,
-					  run.mgmt_class == CLASS_SA ? 2 : 1,
-					  run.mgmt_class == CLASS_SA, NULL);
+		run.agent =
+			umad_register(run.port, run.mgmt_class, run.mgmt_class == CLASS_SA ? 2 : 1,
+				      run.mgmt_class == CLASS_SA, NULL);
 	run.umad = calloc(1, umad_size() + MAD);
 	if (run.port < 0 || run.agent < 0 || !run.umad)
 		die("no agent");

@@ -758,6 +758,15 @@ void follow_init(struct replica *replica)
 			   replica);
 }
 
+void follow_reconsider(struct replica *replica)
+{
+	struct follow *follow = &replica->follow;
+
+	if (follow->stream && follow->greeted && !follow->taking &&
+	    replica_copies(replica, follow->stream, follow->master) != follow->copies)
+		follow_leave(replica, LOG_NOTICE, "allowed_sm_guids has changed");
+}
+
 /* From here on the history is that of this manager. */
 void follow_end(struct replica *replica)
 {

@@ -901,6 +901,19 @@ void lead_end(struct replica *replica)
 		lead_refuse(container_of(link, struct session, link), "this manager is not MASTER");
 }
 
+void lead_reconsider(struct replica *replica)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		if (session->state == SESSION_GREETING ||
+		    replica_copies(replica, session->stream, session->guid) == session->copies)
+			continue;
+		stream_close(session->stream, false);
+		session_gone(session, "allowed_sm_guids has changed");
+	}
+}
+
 void lead_done(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;

@@ -176,6 +176,8 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE]);
 void lead_begin(struct replica *replica);
 /* Ends all sessions with standbys; harmless if there are none. */
 void lead_end(struct replica *replica);
+/* Ends sessions with standbys that may now get more or fewer records. */
+void lead_reconsider(struct replica *replica);
 /* Frees everything, also without lead_end(). */
 void lead_done(struct replica *replica);
 /* Forwarding tables may have changed: sends them to all standbys. */
@@ -209,6 +211,8 @@ bool follow_has_all(const struct replica *replica);
 void follow_look(struct replica *replica);
 /* The addresses in the options have changed. A connection to a peer that stays goes on. */
 void follow_set_peers(struct replica *replica);
+/* Ends the connection if the master may now send more or fewer records. */
+void follow_reconsider(struct replica *replica);
 /* Ends following: complete batches take effect, the others are dropped. */
 void follow_end(struct replica *replica);
 /* Frees everything. */

@@ -217,6 +217,14 @@ json_t *replica_summary(const struct replica *replica)
 			 replica->options.peers[0] != 0, "inband", replica->options.inband);
 }
 
+void replica_reconsider(struct replica *replica)
+{
+	if (!replica || replica->stopped)
+		return;
+	lead_reconsider(replica);
+	follow_reconsider(replica);
+}
+
 static void command_ha_status(void *ctx, struct control_request *request, const json_t *args)
 {
 	(void)args;

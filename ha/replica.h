@@ -92,6 +92,9 @@ void replica_set_peers(struct replica *replica, const char *peers);
 
 /* Whether this manager sends all records, M_Keys included, to the standby at this port. */
 bool replica_copies_all(const struct replica *replica, guid_t guid);
+/* allowed_sm_guids may have changed: connections by which other records may travel now begin again.
+ */
+void replica_reconsider(struct replica *replica);
 /* Adds the commands of the replication to the control socket. */
 void replica_register_commands(struct replica *replica, struct control *control);
 /* For ha status; a new reference. */

@@ -12,6 +12,7 @@
 
 #include "lib/be.h"
 #include "lib/mem.h"
+#include "mad/inband.h"
 
 enum {
 	BASE_VERSION = 1,
@@ -121,6 +122,13 @@ static const struct attr_row perf_attrs[] = {
 	{0x0037, "PortRcvDataSL"},
 };
 
+/* Of the replication over the fabric. */
+static const struct attr_row inband_attrs[] = {
+	{INBAND_OPEN, "Open"},
+	{INBAND_DATA, "Data"},
+	{INBAND_CLOSE, "Close"},
+};
+
 static const struct {
 	uint8_t mgmt_class;
 	const struct attr_row *rows;
@@ -130,6 +138,7 @@ static const struct {
 	{CLASS_SUBN_DIRECTED, subn_attrs, ARRAY_SIZE(subn_attrs)},
 	{CLASS_SUBN_ADM, sa_attrs, ARRAY_SIZE(sa_attrs)},
 	{CLASS_PERF, perf_attrs, ARRAY_SIZE(perf_attrs)},
+	{INBAND_CLASS, inband_attrs, ARRAY_SIZE(inband_attrs)},
 };
 
 static const struct method_row *method_find(uint8_t method)

@@ -477,6 +477,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 	struct window_limits limits = sm_window_limits(options);
 
 	sm->options = *options;
+	replica_reconsider(sm->replica);
 	keys_changed(&sm->keys);
 	engines_configured(sm);
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);

@@ -751,7 +751,8 @@ bool ha_is_wanted(const struct conf *conf)
 
 bool ha_is_inband(const struct conf *conf)
 {
-	return conf->replica.inband && !ha_is_wanted(conf) && !conf->is_replicating;
+	return conf->replica.inband && !ha_is_wanted(conf) && !conf->is_replicating &&
+	       !conf->sm.standby_only;
 }
 
 unsigned conf_keep_fixed(struct conf *next, const struct conf *present, char names[CONF_NAMES_SIZE])

@@ -305,6 +305,30 @@ static void test_more_later(void)
 	replica_bed_end();
 }
 
+/* The lists become shorter while both are connected: at once the standby gets no more. */
+static void test_fewer_later(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	struct lid_entry other = {.guid = 0x12, .lid = 8};
+
+	replica_bed_begin_inband(2, true, true);
+	put_all(one);
+	replica_bed_pass(5 * S);
+	expect_copies(two, COPY_NO_SECRETS, true);
+	replica_bed.listed = false;
+	replica_reconsider(one->replica);
+	registry_put(one->registry, REGISTRY_LID, &other);
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(two, "master", "copies", "registrations"));
+	CU_ASSERT(shows(two, "master", "state", "follows"));
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_LID, &other));
+	replica_bed.listed = true;
+	replica_reconsider(two->replica);
+	replica_bed_pass(5 * S);
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_LID, &other));
+	replica_bed_end();
+}
+
 /* The peer is the MASTER that the election names. A third manager follows a new one. */
 static void test_peer(void)
 {
@@ -366,6 +390,7 @@ int main(void)
 		{"a rogue master sends too much", test_rogue_amount},
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},
+		{"fewer later", test_fewer_later},
 		{"the peer", test_peer},
 		{"alone", test_alone},
 		CU_TEST_INFO_NULL,

@@ -149,6 +149,12 @@ lid_of() {
 	fi
 }
 
+# lid_is_known PART: $lid has the LID of the standby.
+lid_is_known() {
+	lid=$(lid_of b "$1" "$standby_host")
+	[ "${lid:-0}" != 0 ]
+}
+
 master_runs() { # PART
 	start a "$1" "$master_host" 5 || return 1
 	wait_for 300 role_is a "$1" MASTER && wait_for 120 is_quiet ||
@@ -283,7 +289,7 @@ fails() { # PART alone|gone
 			return 1
 	fi
 	lid=$sm_lid
-	[ "$part" = moves ] || lid=$(lid_of b "$part" "$standby_host")
+	[ "$part" = moves ] || wait_for 60 lid_is_known "$part" || because "the LID of the standby is not known" || return 1
 	tail -n 0 -f --pid="${pids[b]}" b.log 2>/dev/null | stamp >stamped &
 	pids[stamp]=$!
 	[ "$part" = moves ] || ask_sa

@@ -35,7 +35,7 @@ static uint8_t tid[ENDS][8];   /* of the last request of an end */
 static void spy(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
 {
 	(void)to;
-	if (size < INBAND_HEADER_SIZE || mad[3] != METHOD_SET || from->lid > ENDS)
+	if (size < INBAND_HEADER_SIZE || mad[3] != METHOD_SET || !from->lid || from->lid > ENDS)
 		return;
 	memcpy(tid[from->lid - 1], mad + 8, 8);
 	if (be64_load(mad + 56) && streams[from->lid - 1])

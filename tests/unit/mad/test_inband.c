@@ -137,15 +137,12 @@ static struct end *open_end(lid_t lid)
 
 static void kill_end(struct end *end, bool says_so)
 {
-	bool deaf = net.port[end->lid - 1].deaf;
-
 	if (!end->carrier)
 		return;
 	net.port[end->lid - 1].transport.gone = !says_so;
 	end->carrier->ops->free(end->carrier);
 	txn_table_free(end->txns);
 	net.port[end->lid - 1].transport.gone = false;
-	net.port[end->lid - 1].deaf = deaf;
 	end->carrier = NULL;
 	end->stream = NULL;
 }

@@ -29,6 +29,7 @@ enum {
 	ATTEMPT_MAX_MS = 1600,
 	PATIENCE_US = 5000000, /* without an answer */
 	HALF_OPEN_US = 5000000,
+	ALIVE_US = 100000,
 	RESULT_OFFSET = 41,
 	LENGTH_OFFSET = 44,
 	TO_OFFSET = 48,
@@ -72,7 +73,8 @@ struct inband_session {
 	struct inband_slot opening; /* of Open and Close */
 	uint8_t *bytes;		    /* that wait */
 	size_t begin, end, room;
-	struct loop_timer patience;
+	bool asked; /* an Alive is under way */
+	struct loop_timer patience, alive;
 	struct loop_deferred turn;
 };
 
@@ -167,6 +169,7 @@ static void inband_answer(struct inband *inband, const struct mad_addr *to, cons
 /* Ending a session */
 
 static void inband_message_done(void *arg, const struct txn_result *result);
+static void inband_alive_done(void *arg, const struct txn_result *result);
 
 static void inband_slot_free(struct inband_slot *slot)
 {
@@ -184,8 +187,11 @@ static void inband_session_free(struct inband_session *session)
 		free(session->in[i].payload);
 	}
 	inband_slot_free(&session->opening);
+	if (session->asked)
+		txn_cancel(session->inband->txns, inband_alive_done, session);
 	list_del(&session->link);
 	loop_timer_disarm(&session->patience);
+	loop_timer_disarm(&session->alive);
 	loop_defer_cancel(&session->turn);
 	free(session->bytes);
 	free(session);
@@ -198,6 +204,7 @@ static void inband_leave(struct inband_session *session)
 		return;
 	session->state = GONE;
 	loop_timer_disarm(&session->patience);
+	loop_timer_disarm(&session->alive);
 	loop_defer(&session->turn);
 }
 
@@ -385,6 +392,7 @@ static void inband_opened(struct inband_session *session, const struct txn_resul
 	session->state = OPEN;
 	session->opening.number = 0;
 	loop_timer_disarm(&session->patience);
+	loop_timer_arm(&session->alive, ALIVE_US);
 	session->stream.user.opened(session->stream.user.ctx);
 }
 
@@ -412,6 +420,32 @@ static bool inband_is_refused(struct inband_session *session, const struct txn_r
 	if (why)
 		inband_fail(session, "%s", why);
 	return why;
+}
+
+/* A lost one means nothing. */
+static void inband_alive_done(void *arg, const struct txn_result *result)
+{
+	struct inband_session *session = arg;
+
+	session->asked = false;
+	if (session->state != GONE && !result->error && inband_is_answer(session, result))
+		inband_is_refused(session, result);
+}
+
+static void inband_ask_alive(void *arg)
+{
+	struct inband_session *session = arg;
+	const struct inband_message message = {
+		.attr = INBAND_ALIVE, .to = session->there, .from = session->here};
+	uint8_t mad[MAD_SIZE];
+
+	loop_timer_arm(&session->alive, ALIVE_US);
+	if (session->asked || session->state != OPEN)
+		return;
+	session->asked = true;
+	inband_build(&message, mad, sizeof(mad));
+	txn_start(session->inband->txns, &session->at, mad, sizeof(mad), ATTEMPT_MS,
+		  inband_alive_done, session);
 }
 
 static void inband_message_done(void *arg, const struct txn_result *result)
@@ -472,6 +506,7 @@ static struct inband_session *inband_session_new(struct inband *inband, guid_t g
 	session->here = loop_random(inband->loop) | 1;
 	loop_timer_init(&session->patience, inband->loop, "in-band patience",
 			inband_out_of_patience, session);
+	loop_timer_init(&session->alive, inband->loop, "in-band alive", inband_ask_alive, session);
 	loop_deferred_init(&session->turn, inband->loop, "in-band", inband_turn, session);
 	loop_timer_arm(&session->patience, state == HALF_OPEN ? HALF_OPEN_US : PATIENCE_US);
 	list_init(&session->link);
@@ -657,6 +692,8 @@ static void inband_received(void *ctx, const struct mad_addr *from, const struct
 	session = inband_find(inband, from, &message);
 	if (!session) {
 		inband_no_session(inband, from, mad);
+	} else if (message.attr == INBAND_ALIVE) {
+		inband_answer(inband, from, mad, session->here, INBAND_OK);
 	} else if (message.attr == INBAND_DATA) {
 		inband_take_data(session, from, &message, mad);
 	} else if (message.attr == INBAND_CLOSE) {

@@ -22,8 +22,10 @@
  *	     64	number of the message, from 1 on, 8 bytes
  *	     72	payload
  *
- * Each message is a Set() of the attribute Open, Data or Close. Its answer is a GetResp() of one
- * MAD, with both numbers of the session exchanged and without payload.
+ * Each message is a Set() of the attribute Open, Data, Close or Alive. The connecting end sends
+ * Alive, which is number 0, ten times a second: if the other program has ended, its kernel answers
+ * with a status. The answer of the other end is a GetResp() of one MAD, with both
+ * numbers of the session exchanged and without payload.
  */
 #ifndef MAD_INBAND_H
 #define MAD_INBAND_H
@@ -43,7 +45,12 @@ enum {
 	INBAND_MESSAGE_MAX = INBAND_HEADER_SIZE + INBAND_PAYLOAD_MAX,
 };
 
-enum inband_attr { INBAND_OPEN = 0x0010, INBAND_DATA = 0x0011, INBAND_CLOSE = 0x0012 };
+enum inband_attr {
+	INBAND_OPEN = 0x0010,
+	INBAND_DATA = 0x0011,
+	INBAND_CLOSE = 0x0012,
+	INBAND_ALIVE = 0x0013,
+};
 
 enum inband_result { INBAND_OK, INBAND_NO_SESSION, INBAND_OTHER_VERSION };
 

@@ -127,6 +127,7 @@ static const struct attr_row inband_attrs[] = {
 	{INBAND_OPEN, "Open"},
 	{INBAND_DATA, "Data"},
 	{INBAND_CLOSE, "Close"},
+	{INBAND_ALIVE, "Alive"},
 };
 
 static const struct {

@@ -140,7 +140,7 @@ json|import opensm|theirs --cache theirs --to json|"ours": "sm_priority
 text|export opensm|back|^In back: opensm.conf, partitions.conf, guid2lid; 14 LIDs$
 json|export opensm|again|"lids": 14
 text|ha status||^Role +MASTER$
-text|ha status||^Standbys +none$
+text|ha status||^(STANDBY +ADDRESS.*|Standbys +none)$
 json|ha status||"durability": "local"
 text|ha disable|STANDBY|^manager STANDBY is NOTACTIVE$
 json|ha enable|STANDBY|"state": "STANDBY"

@@ -876,7 +876,7 @@ static void test_reference(void)
 	static const struct {
 		const char *form, *text;
 	} rows[] = {
-		{"file", "\n\n\n# Standby and replication\n\n# Address on which "},
+		{"file", "\n\n\n# Standby and replication\n\n# Whether a standby "},
 		{"file", "\n# Range: 0..254. Takes effect after a restart.\n#port = 0;\n\n"},
 		{"file", ", as an alternative to ca and port."},
 		{"man", ".SS Adapter, directories and log\n.TP\n\\fBca\\fR = \\(dq\\(dq\nName of"},

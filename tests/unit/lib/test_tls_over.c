@@ -101,7 +101,8 @@ static struct psk_list key(const char *identity, uint8_t byte)
 static void begin(const struct psk_list *servers, const struct psk_list *clients)
 {
 	struct stream_listener listener = {over_accepted, over_refused, &server};
-	struct stream_user user = {over_opened, over_received, over_drained, over_closed, &client};
+	static const struct stream_user user = {over_opened, over_received, over_drained,
+						over_closed, &client};
 	char why[STREAM_WHY_SIZE];
 
 	loop = loop_new();

@@ -395,7 +395,7 @@ static bool may_take_over(void *ctx)
 	return replica_ready(((struct sm *)ctx)->replica);
 }
 
-bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out)
+bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out)
 {
 	const struct port *port = sm->fabric->sm_port;
 	const struct peer *list;
@@ -409,6 +409,8 @@ bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out)
 					 .sl = port ? port_info(port)->master_sm_sl : 0};
 		return true;
 	}
+	/* If both start at the same time, the survey may be older than the LIDs. */
+	sm_search_stranger(sm, "the LID of another manager is not known");
 	return false;
 }
 

@@ -54,6 +54,9 @@ const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, uns
 const struct fabric *sm_fabric(const struct sm *sm);
 /* The address of another manager of the election at this port. False: none is known. */
 bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out);
+/* The address of another manager of the election at this port. False: none is known; then this also
+ * requests a sweep, limited in rate. */
+bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out);
 /* The port GUID of the manager at this LID, if this manager is MASTER and the other is not; or 0. A
  * manager is known by its SMInfo, which sm/election/trust.h has judged. */
 guid_t sm_admits(const struct sm *sm, lid_t lid);

@@ -436,7 +436,7 @@ static void takeover_inband(struct sim *sim, const char *options, bool gone)
 	struct sim_manager *first, *second;
 
 	first = start(sim, FIRST, options, 15, SWEEP_INTERVAL_S);
-	sim_settle(sim, 60 * SIM_S);
+	sim_pass(sim, sim_random(sim, 2) ? sim_random(sim, 100) * SIM_MS : 20 * SIM_S);
 	second = start(sim, SECOND, options, 14, SWEEP_INTERVAL_S);
 	sim_settle(sim, 60 * SIM_S);
 	sim_pass(sim, 30 * SIM_S);

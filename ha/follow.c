@@ -70,6 +70,8 @@ static void follow_name_peer(struct replica *replica)
 	follow->why[0][0] = '\0';
 	follow->num_peers = 1;
 	follow->next = follow->tried = 0;
+	follow->unserved = false;
+	follow->offered_us = 0;
 }
 
 /* All peers are tried one after the other, then there is a pause. */
@@ -127,6 +129,9 @@ static void follow_lost(struct replica *replica, int level, const char *why)
 
 static void follow_closed(void *ctx, const char *why)
 {
+	struct replica *replica = ctx;
+
+	replica->follow.unserved = replica->follow.stream->unserved;
 	follow_lost(ctx, LOG_INFO, why);
 }
 
@@ -662,12 +667,37 @@ static void follow_retry(void *arg)
 
 /* A master that is not among the peers cannot be followed: it is another program, or not
  * configured. A master that ended the connection itself had sent all changes. */
-bool follow_ready(const struct follow *follow)
+static bool follow_has_no_source(struct replica *replica)
 {
-	if (!follow->num_peers || (!follow->stream && follow->tried >= follow->num_peers))
+	struct follow *follow = &replica->follow;
+	uint64_t now_us = loop_now_us(replica->loop);
+
+	if (!replica->options.inband)
+		return !follow->num_peers ||
+		       (!follow->stream && follow->tried >= follow->num_peers);
+	if (!master_named(replica) || follow->unserved)
 		return true;
-	return (follow->stream ? follow->greeted : follow->parted) && follow->based &&
-	       !follow->document && follow->acked >= follow->number;
+	if (follow->greeted)
+		return false;
+	/* The master has found this manager, so the next attempt can succeed. A master that never
+	 * answers is another program. */
+	if (!follow->offered_us)
+		follow->offered_us = now_us;
+	if (now_us - follow->offered_us >= OFFERED_US)
+		return true;
+	if (!follow->stream)
+		loop_timer_arm(&follow->retry, 1);
+	return false;
+}
+
+bool follow_ready(struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+
+	if ((follow->stream ? follow->greeted : follow->parted) && follow->based &&
+	    !follow->document && follow->acked >= follow->number)
+		return true;
+	return follow_has_no_source(replica);
 }
 
 /* While a master waits for this standby, it acknowledges no change that the standby lacks. It stops
@@ -685,6 +715,8 @@ void follow_look(struct replica *replica)
 {
 	replica->follow.parted = false;
 	replica->follow.tried = 0;
+	replica->follow.unserved = false;
+	replica->follow.offered_us = 0;
 	/* Over the fabric, the master must have found this manager first. */
 	if (follow_has_peers(replica))
 		loop_timer_arm(&replica->follow.retry, replica->options.inband ? RETRY_US : 1);

@@ -23,6 +23,8 @@ enum {
 	RETRY_US = 1000000,	/* between two attempts to find the master, */
 	NEXT_US = 20000,	/* and between two peers in one of them */
 	ALONE_US = 60000000,	/* how long a master keeps a journal without standbys */
+	OFFERED_US =
+		10000000, /* from the first offer of a master to its acceptance without a copy */
 };
 
 /* The master's */
@@ -101,8 +103,10 @@ struct follow {
 	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
 	unsigned num_peers, next, tried; /* tried: without success, since a peer was followed */
 	bool greeted, parted;		 /* parted: it ended cleanly, and was followed until then */
-	bool waited_for;		 /* it acknowledges only changes that this standby has */
-	guid_t master;			 /* it has sent its HELLO */
+	bool unserved;	     /* the named master has answered that it does not replicate */
+	uint64_t offered_us; /* when it was first asked to take over; 0: never */
+	bool waited_for;     /* it acknowledges only changes that this standby has */
+	guid_t master;	     /* it has sent its HELLO */
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* why it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;
@@ -204,7 +208,7 @@ json_t *lead_status(const struct replica *replica);
 void follow_init(struct replica *replica);
 /* Whether this standby has all that its master has, or there is no master to copy from; see
  * replica_ready(). */
-bool follow_ready(const struct follow *follow);
+bool follow_ready(struct replica *replica);
 /* Whether this standby has all acknowledged changes, as replica_has_all(). */
 bool follow_has_all(const struct replica *replica);
 /* Looks for a master among ha_peers soon. */

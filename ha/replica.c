@@ -89,9 +89,9 @@ void replica_seek(struct replica *replica)
 		follow_look(replica);
 }
 
-bool replica_ready(const struct replica *replica)
+bool replica_ready(struct replica *replica)
 {
-	return !replica || follow_ready(&replica->follow);
+	return !replica || follow_ready(replica);
 }
 
 bool replica_lacks(const struct replica *replica, guid_t guid)

@@ -72,8 +72,9 @@ void replica_role(struct replica *replica, struct table_cache *cache);
  * ha_peers. */
 void replica_seek(struct replica *replica);
 /* Whether a standby has all that its master has, as far as possible, so that it may accept a
- * handover. */
-bool replica_ready(const struct replica *replica);
+ * handover. Over the fabric, a master that does not answer is waited for from the first call on,
+ * for some seconds. */
+bool replica_ready(struct replica *replica);
 /* Whether this manager has standbys to keep, and the manager with this GUID lacks registrations;
  * GUID 0: whether it has standbys to keep at all. */
 bool replica_lacks(const struct replica *replica, guid_t guid);

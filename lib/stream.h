@@ -48,6 +48,8 @@ struct stream {
 	char peer[STREAM_PEER_SIZE]; /* its address, for logs and listings */
 	/* The name of the key that both ends have; empty: the carrier has no keys. */
 	char identity[STREAM_IDENTITY_SIZE];
+	/* closed(): the address has answered that nothing accepts streams there. */
+	bool unserved;
 	/* Third parties may read it, and the peer has proved no key. */
 	bool in_clear;
 };

@@ -262,6 +262,7 @@ static void cover_closed(void *ctx, const char *why)
 {
 	struct cover *cover = ctx;
 
+	cover->stream.unserved = cover->inner->unserved;
 	cover->inner = NULL;
 	cover_fail(cover, "%s", why);
 }

@@ -417,9 +417,11 @@ static bool inband_is_refused(struct inband_session *session, const struct txn_r
 	else if (result->mad[RESULT_OFFSET] != INBAND_OK)
 		why = "it has another version of the replication over the fabric (run the same "
 		      "weftd on both)";
-	if (why)
-		inband_fail(session, "%s", why);
-	return why;
+	if (!why)
+		return false;
+	session->stream.unserved = session->state == OPENING;
+	inband_fail(session, "%s", why);
+	return true;
 }
 
 /* A lost one means nothing. */

@@ -560,12 +560,10 @@ static void kills_in_trouble(struct sim *sim)
 
 /* A manager of higher rank returns: it becomes MASTER when it has the registrations made in its
  * absence, and not before. */
-static void comes_back(struct sim *sim)
+static void return_of_first(struct sim *sim, struct sim_manager *first, struct sim_manager *second)
 {
 	struct registered registered = {0};
-	struct sim_manager *first, *second;
 
-	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
 	for (unsigned i = 0; i < 20; i++)
 		registered_ask(first, &registered, PATIENCE_US);
 	sim_kill(first);
@@ -582,6 +580,27 @@ static void comes_back(struct sim *sim)
 	sim_check(sim);
 }
 
+static void comes_back(struct sim *sim)
+{
+	struct sim_manager *first, *second;
+
+	two_managers(sim, &first, &second, SWEEP_INTERVAL_S);
+	return_of_first(sim, first, second);
+}
+
+/* The offer of the master may arrive before the first attempt to follow it. */
+static void inband_comes_back(struct sim *sim)
+{
+	struct sim_manager *first, *second;
+
+	first = start(sim, FIRST, INBAND, 15, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	second = start(sim, SECOND, INBAND, 14, SWEEP_INTERVAL_S);
+	sim_settle(sim, 60 * SIM_S);
+	sim_pass(sim, 30 * SIM_S);
+	return_of_first(sim, first, second);
+}
+
 const struct scenario sim_ha[] = {
 	{.name = "ha-takeover", .topology = TREE, .play = takeover},
 	{.name = "ha-host-gone", .topology = TREE, .play = host_is_gone},
@@ -596,6 +615,7 @@ const struct scenario sim_ha[] = {
 	{.name = "ha-inband-host-gone", .topology = TREE, .play = inband_host_gone},
 	{.name = "ha-inband-listed", .topology = TREE, .play = inband_listed},
 	{.name = "ha-inband-lossy", .topology = TREE, .play = inband_lossy},
+	{.name = "ha-inband-comes-back", .topology = TREE, .play = inband_comes_back},
 	{.name = "ha-comes-back", .topology = TREE, .play = comes_back},
 	{.name = "ha-asked-link-lapses", .topology = TREE, .play = asked_link_lapses},
 	{.name = NULL},

@@ -346,13 +346,31 @@ static void test_peer(void)
 	CU_ASSERT(shows(three, "master", "address", guid_text(two->guid, text)));
 	CU_ASSERT(shows(three, "master", "state", "follows"));
 	expect_copies(three, COPY_REGISTRATIONS, true);
-	/* The election names a manager that does not replicate: it may take over. */
+	/* The election names a manager that does not answer: it may take over some seconds after
+	 * the first offer. */
 	replica_bed_kill(two);
 	replica_bed_pass(30 * S);
+	CU_ASSERT_FALSE(replica_ready(three->replica));
+	replica_bed_pass(15 * S);
 	CU_ASSERT(replica_ready(three->replica));
 	replica_bed.master = 0;
 	replica_bed_pass(5 * S);
 	CU_ASSERT(replica_ready(three->replica));
+	replica_bed_end();
+}
+
+/* A standby that has just started has no copy, so it does not accept the offer of its master. It
+ * asks for the copy at once. */
+static void test_offer(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	put_all(one);
+	CU_ASSERT_FALSE(replica_ready(two->replica));
+	replica_bed_pass(S / 2);
+	CU_ASSERT(replica_ready(two->replica));
+	expect_copies(two, COPY_REGISTRATIONS, true);
 	replica_bed_end();
 }
 
@@ -392,6 +410,7 @@ int main(void)
 		{"more later", test_more_later},
 		{"fewer later", test_fewer_later},
 		{"the peer", test_peer},
+		{"an offer before the copy", test_offer},
 		{"alone", test_alone},
 		CU_TEST_INFO_NULL,
 	};

@@ -498,13 +498,19 @@ static void follow_greeted(struct replica *replica, const struct hello *hello)
 	follow->greeted = true;
 	follow->parted = follow->waited_for = false;
 	follow->tried = 0;
+	follow->unserved = false;
 	follow->since_us = loop_now_us(replica->loop);
 	follow_acknowledge(replica);
 }
 
-/* A manager that cannot read the fabric follows any MASTER that proves the key. */
+/* A manager that cannot read the fabric follows any MASTER that proves the key. Without a key, only
+ * the port of the MASTER can speak for it. */
 static bool is_the_master(const struct replica *replica, guid_t guid)
 {
+	const struct stream *stream = replica->follow.stream;
+
+	if (stream->in_clear)
+		return guid == master_named(replica) && replica_is_at(stream, guid);
 	return guid == master_named(replica) ||
 	       (!master_named(replica) && replica_own_role(replica) != SM_STANDBY);
 }
@@ -565,6 +571,16 @@ static bool take_heartbeat(struct replica *replica, const struct frame *frame)
 	return true;
 }
 
+/* Without a key, a former MASTER is not believed even until the next look at the election. */
+static bool follow_is_outdated(const struct replica *replica)
+{
+	const struct follow *follow = &replica->follow;
+	guid_t named = master_named(replica);
+
+	return follow->stream->in_clear && follow->greeted && !follow->taking && named &&
+	       named != follow->master;
+}
+
 static bool follow_take_frame(void *ctx, const struct frame *frame)
 {
 	static bool (*const takers[FRAME_TYPES])(struct replica * replica,
@@ -577,6 +593,10 @@ static bool follow_take_frame(void *ctx, const struct frame *frame)
 	struct follow *follow = &replica->follow;
 
 	follow->heard_us = loop_now_us(replica->loop);
+	if (follow_is_outdated(replica)) {
+		follow_leave(replica, LOG_NOTICE, "another manager is MASTER");
+		return false;
+	}
 	if (frame->type == FRAME_REFUSE)
 		return take_refusal(replica, frame);
 	if (!follow->greeted)

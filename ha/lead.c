@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "ha/parts.h"
-#include "lib/guid.h"
 #include "lib/mem.h"
 
 enum {
@@ -579,14 +578,6 @@ static void session_drained(void *ctx)
 
 /* Receiving */
 
-/* Over the fabric, the address of a stream is the port GUID. */
-static bool is_at(const struct stream *stream, guid_t guid)
-{
-	char text[GUID_TEXT];
-
-	return !strcmp(stream->peer, guid_text(guid, text));
-}
-
 static const char *hello_refusal(struct session *session, const struct frame *frame,
 				 struct hello *hello, char why[FRAME_WHY_SIZE], bool *loud)
 {
@@ -601,7 +592,7 @@ static const char *hello_refusal(struct session *session, const struct frame *fr
 		*loud = false;
 		return "it is this manager itself: ha_peers contains its own address";
 	}
-	if (session->stream->in_clear && !is_at(session->stream, hello->guid))
+	if (session->stream->in_clear && !replica_is_at(session->stream, hello->guid))
 		return "its GUID is not that of its port";
 	if (hello_differs(replica->options.config, hello->config, &must, what)) {
 		snprintf(why, FRAME_WHY_SIZE, "its configuration differs: %.200s", what);

@@ -159,6 +159,8 @@ bool replica_accepts(const struct replica *replica);
 /* What is copied over this stream with the manager at this port, as far as this manager decides. */
 enum ha_copies replica_copies(const struct replica *replica, const struct stream *stream,
 			      guid_t guid);
+/* Whether a stream over the fabric leads to this port: its address is the port GUID. */
+bool replica_is_at(const struct stream *stream, guid_t guid);
 /* The present role of this manager. */
 enum sm_state replica_own_role(const struct replica *replica);
 /* Whether the role of this manager allows it to follow a master. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ha/parts.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 
 enum sm_state replica_own_role(const struct replica *replica)
@@ -30,6 +31,13 @@ enum ha_copies replica_copies(const struct replica *replica, const struct stream
 		return COPY_ALL;
 	return replica->owner.listed(replica->owner.ctx, guid) ? COPY_NO_SECRETS
 							       : COPY_REGISTRATIONS;
+}
+
+bool replica_is_at(const struct stream *stream, guid_t guid)
+{
+	char text[GUID_TEXT];
+
+	return !strcmp(stream->peer, guid_text(guid, text));
 }
 
 void replica_greet(struct replica *replica, struct stream *stream, enum ha_copies copies,

@@ -240,6 +240,34 @@ static void test_rogue_master(void)
 	replica_bed_end();
 }
 
+/* The election names another MASTER while a standby connects to the former one, or follows it. The
+ * former one claims to be the new one, and goes on sending. */
+static void test_former_master(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	guid_t guid;
+
+	replica_bed_begin_inband(2, true, false);
+	guid = one->guid;
+	replica_bed_pass(S); /* it connects */
+	CU_ASSERT(shows(two, "master", "state", "connects"));
+	one->guid = replica_bed_guid(3);
+	replica_bed.master = 3;
+	replica_bed_pass(S / 2);
+	CU_ASSERT_FALSE(shows(two, "master", "state", "follows"));
+	one->guid = guid;
+	replica_bed.master = 1;
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(two, "master", "state", "follows"));
+	replica_bed.master = 3;
+	changes_begin(&out, FRAME_CHANGES, registry_number(one->registry) + 1);
+	changes_add(&out, &(struct wire_change){REGISTRY_GROUP, false, &group, false});
+	changes_end(&out, true);
+	inject(one);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
+	replica_bed_end();
+}
+
 /* A table, and more records than a master without a key may have. */
 static void test_rogue_amount(void)
 {
@@ -405,6 +433,7 @@ int main(void)
 		{"another sa_key", test_sa_key},
 		{"records of the standby", test_own_records},
 		{"a rogue master", test_rogue_master},
+		{"a former master", test_former_master},
 		{"a rogue master sends too much", test_rogue_amount},
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},

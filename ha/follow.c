@@ -484,8 +484,10 @@ static void follow_greeted(struct replica *replica, const struct hello *hello)
 
 	follow->copies = (uint8_t)(hello->copies > copies ? hello->copies : copies);
 
-	if (hello->incarnation != follow->incarnation) {
+	if (hello->incarnation != follow->incarnation)
 		tables_clear(&follow->tables);
+	if (hello->incarnation != follow->incarnation || !follow->goes_on) {
+		/* A copy with fewer records is no copy of this level, if the full one fails. */
 		forget_position(follow);
 	} else {
 		log_about(LOG_NOTICE, &subject,
@@ -628,8 +630,8 @@ static void opened(void *ctx)
 
 	follow->heard_us = loop_now_us(replica->loop);
 	/* If more may be copied now, it begins with a full copy. */
-	replica_greet(replica, follow->stream, copies,
-		      follow->based && copies >= follow->copies ? follow->incarnation : 0,
+	follow->goes_on = follow->based && copies >= follow->copies;
+	replica_greet(replica, follow->stream, copies, follow->goes_on ? follow->incarnation : 0,
 		      follow->position);
 }
 

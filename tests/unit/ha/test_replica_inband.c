@@ -333,6 +333,32 @@ static void test_more_later(void)
 	replica_bed_end();
 }
 
+/* The connection ends during that full copy: it begins again. */
+static void test_more_interrupted(void)
+{
+	enum { LIDS = 20000, PATIENCE_MS = 10000 };
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	unsigned ms = 0;
+
+	replica_bed_begin_inband(2, true, false);
+	put_all(one);
+	for (unsigned i = 0; i < LIDS; i++)
+		replica_bed_put_lid(one, 0x100000 + i, (lid_t)(100 + i));
+	replica_bed_pass(5 * S);
+	replica_bed.listed = true;
+	pipe_reset(replica_bed.net);
+	while (!shows(two, "master", "state", "receives the full copy") && ms++ < PATIENCE_MS)
+		replica_bed_pass(MS);
+	CU_ASSERT(ms < PATIENCE_MS);
+	pipe_reset(replica_bed.net);
+	replica_bed_pass(20 * S);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	CU_ASSERT(shows(two, "master", "copies", "no secrets"));
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_LID), LIDS + 1);
+	expect_copies(two, COPY_NO_SECRETS, true);
+	replica_bed_end();
+}
+
 /* The lists become shorter while both are connected: at once the standby gets no more. */
 static void test_fewer_later(void)
 {
@@ -437,6 +463,7 @@ int main(void)
 		{"a rogue master sends too much", test_rogue_amount},
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},
+		{"more later, interrupted", test_more_interrupted},
 		{"fewer later", test_fewer_later},
 		{"the peer", test_peer},
 		{"an offer before the copy", test_offer},

@@ -214,17 +214,34 @@ static bool follow_takes(const struct replica *replica, const struct registry *r
 			    : copies_record(copies, registry, change->kind, change->record, true);
 }
 
+/* The master drops a group first, and its members later. Without the group it cannot tell whether
+ * this standby may know them, so it skips them. */
+static void drop_members_of(struct registry *registry, const struct group_entry *group)
+{
+	const struct member_entry *member;
+	struct member_entry key = {.port_guid = 0};
+
+	memcpy(key.mgid, group->mgid, GID_SIZE);
+	while ((member = registry_first(registry, REGISTRY_MEMBER, MEMBER_BY_GROUP, &key)))
+		registry_drop(registry, REGISTRY_MEMBER, member);
+}
+
 static void follow_apply_change(struct replica *replica, struct registry *registry,
 				const struct wire_change *change)
 {
 	if (change->skipped)
 		return;
-	if (!follow_takes(replica, registry, change))
+	if (!follow_takes(replica, registry, change)) {
 		replica->follow.left_out++;
-	else if (change->drop)
-		registry_drop(registry, change->kind, change->record);
-	else
+		return;
+	}
+	if (!change->drop) {
 		registry_put(registry, change->kind, change->record);
+		return;
+	}
+	if (change->kind == REGISTRY_GROUP && replica->follow.copies == COPY_REGISTRATIONS)
+		drop_members_of(registry, change->record);
+	registry_drop(registry, change->kind, change->record);
 }
 
 static void put_batch(struct replica *replica, struct registry *registry)

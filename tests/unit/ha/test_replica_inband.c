@@ -159,6 +159,24 @@ static void test_copies(void)
 	CU_ASSERT_EQUAL(wrong, 0);
 }
 
+/* The SA drops a group, and its members after it. */
+static void test_group_ends(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	put_all(one);
+	replica_bed_pass(5 * S);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), 1);
+	registry_drop(one->registry, REGISTRY_GROUP, &group);
+	replica_bed_pass(S);
+	registry_drop(one->registry, REGISTRY_MEMBER, &member);
+	replica_bed_pass(S);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), 0);
+	replica_bed_end();
+}
+
 /* With another sa_key, not every client may read the members and the subscriptions. */
 static void test_sa_key(void)
 {
@@ -456,6 +474,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"copies", test_copies},
+		{"a group ends", test_group_ends},
 		{"another sa_key", test_sa_key},
 		{"records of the standby", test_own_records},
 		{"a rogue master", test_rogue_master},

@@ -86,6 +86,20 @@ bool copies_record(enum ha_copies copies, const struct registry *registry, enum 
 	return copies != COPY_REGISTRATIONS || is_open(registry, kind, record, sa_public);
 }
 
+guid_t copies_subject(enum registry_kind kind, const void *record)
+{
+	switch (kind) {
+	case REGISTRY_MEMBER:
+		return ((const struct member_entry *)record)->port_guid;
+	case REGISTRY_SERVICE:
+		return ((const struct service_entry *)record)->gid_guid;
+	case REGISTRY_SUBSCRIPTION:
+		return ((const struct subscription_entry *)record)->subscriber;
+	default:
+		return 0;
+	}
+}
+
 /* A drop has only the key of a record: that of a service has its P_Key, but that of a group has
  * not. The standby then has no such record, or one that it may lose. */
 bool copies_drop(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,

@@ -13,7 +13,7 @@
 enum ha_copies {
 	COPY_ALL,	    /* both have proved a key of ha_psk_file */
 	COPY_NO_SECRETS,    /* both ports are in allowed_sm_guids */
-	COPY_REGISTRATIONS, /* otherwise: what any client may read from the SA */
+	COPY_REGISTRATIONS, /* otherwise: what the port may read from the SA */
 	HA_COPIES,	    /* one more than the highest */
 };
 
@@ -30,6 +30,8 @@ bool copies_tables(enum ha_copies copies);
  * sa_key is the default, so any client may read the members of groups and the subscriptions. */
 bool copies_record(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
 		   const void *record, bool sa_public);
+/* The port that a record of COPY_REGISTRATIONS is about; 0: none. */
+guid_t copies_subject(enum registry_kind kind, const void *record);
 /* Whether a record of this kind with this key may be dropped at the standby. */
 bool copies_drop(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
 		 const void *record);

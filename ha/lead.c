@@ -340,13 +340,25 @@ static void session_begin_walk(struct session *session)
 	replica_send(replica, session->stream);
 }
 
+/* Without a key, a standby gets what the SA shows to its port. */
+static bool session_is_shown(const struct session *session, enum registry_kind kind,
+			     const void *record)
+{
+	const struct replica_owner *owner = &session->replica->owner;
+	guid_t port = copies_subject(kind, record);
+
+	return session->copies != COPY_REGISTRATIONS ||
+	       owner->shown(owner->ctx, session->guid, port ? port : session->guid);
+}
+
 /* Whether the standby of this session gets the record at the cursor. */
 static bool session_may_have(const struct session *session, const void *record)
 {
 	const struct replica *replica = session->replica;
 
 	return copies_record(session->copies, replica->registry, session->cursor.kind, record,
-			     replica->options.sa_public);
+			     replica->options.sa_public) &&
+	       session_is_shown(session, session->cursor.kind, record);
 }
 
 /* Returns false at the end of the walk over all kinds. Passes over *passed records at most. */
@@ -409,6 +421,10 @@ static struct wire_change session_change(struct session *session, uint64_t numbe
 	bool may_have = session->copies == COPY_REGISTRATIONS
 				? entry->open
 				: copies_kind(session->copies, entry->kind);
+
+	/* A port may have left the partition since: the standby must lose its records. */
+	if (may_have && !entry->drop)
+		may_have = session_is_shown(session, entry->kind, entry->record);
 
 	return (struct wire_change){.kind = entry->kind,
 				    .drop = entry->drop,

@@ -50,6 +50,9 @@ struct replica_owner {
 	const char *(*role_of)(void *ctx, guid_t guid);
 	/* Whether allowed_sm_guids has this port and that of this manager. */
 	bool (*listed)(void *ctx, guid_t guid);
+	/* Whether the SA shows records about a port to a standby because both are in the default
+	 * partition, one of them as a full member. The port may be the standby itself. */
+	bool (*shown)(void *ctx, guid_t standby, guid_t port);
 	void *ctx;
 };
 

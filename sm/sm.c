@@ -390,6 +390,11 @@ static bool listed(void *ctx, guid_t guid)
 	return is_allowed(sm, guid) && is_allowed(sm, sm->transport->port.port_guid);
 }
 
+static bool shown(void *ctx, guid_t standby, guid_t port)
+{
+	return policy_share_default(&((struct sm *)ctx)->policy, standby, port);
+}
+
 static bool may_take_over(void *ctx)
 {
 	return replica_ready(((struct sm *)ctx)->replica);
@@ -449,7 +454,7 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 		 const struct replica_options *options, char why[STREAM_WHY_SIZE])
 {
 	struct replica_owner owner = {own_role, named_master, master_lost, locked_out, unlocked,
-				      unlike,	role_of,      listed,	   sm};
+				      unlike,	role_of,      listed,	   shown,      sm};
 
 	peers_ask_first(sm->peers, may_take_over);
 	sm->replica = replica_new(sm->loop, carrier, sm->registry, sm->fabric, store,

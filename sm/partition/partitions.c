@@ -368,6 +368,32 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid)
 		    : policy_keys(policy, policy->file, policy_owner(policy, guid), NODE_CA, false);
 }
 
+/* 0: none, 1: limited, 2: full. */
+static unsigned default_membership(struct policy *policy, guid_t guid)
+{
+	struct port_keys keys = policy_guid_keys(policy, guid);
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < keys.count; i++) {
+		if (keys.key[i] == PKEY_DEFAULT_FULL)
+			return 2;
+		if (keys.key[i] == PKEY_DEFAULT_LIMITED)
+			most = 1;
+	}
+	return most;
+}
+
+bool policy_share_default(struct policy *policy, guid_t one, guid_t other)
+{
+	unsigned first, second;
+
+	if (!policy_is_closed(policy))
+		return true;
+	first = default_membership(policy, one);
+	second = one == other ? 2 : default_membership(policy, other);
+	return first && second && first + second > 2;
+}
+
 bool policy_wants(struct policy *policy, guid_t guid, pkey_t p_key)
 {
 	struct port_keys keys;

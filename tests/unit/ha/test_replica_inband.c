@@ -177,6 +177,33 @@ static void test_group_ends(void)
 	replica_bed_end();
 }
 
+/* The SA shows a port only what it shares a partition with: so does a master without a key. */
+static void test_hidden(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed.hidden = 0x11;
+	put_all(one); /* before the full copy, and after it */
+	replica_bed_pass(5 * S);
+	for (unsigned i = 0; i < 2; i++) {
+		CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 1);
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), 0);
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_SERVICE), 0);
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_SUBSCRIPTION), 0);
+		drop_all(one);
+		put_all(one);
+		replica_bed_pass(S);
+	}
+	replica_bed.hidden = two->guid; /* it is not in the default partition itself */
+	drop_all(one);
+	put_all(one);
+	replica_bed_pass(S);
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
+	replica_bed_end();
+}
+
 /* With another sa_key, not every client may read the members and the subscriptions. */
 static void test_sa_key(void)
 {
@@ -475,6 +502,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"copies", test_copies},
 		{"a group ends", test_group_ends},
+		{"hidden ports", test_hidden},
 		{"another sa_key", test_sa_key},
 		{"records of the standby", test_own_records},
 		{"a rogue master", test_rogue_master},

@@ -279,6 +279,24 @@ static void test_claims(void)
 	sm_world_free(world);
 }
 
+/* Two limited members do not communicate. A port that is not named is a limited member. */
+static void test_share_default(void)
+{
+	struct policy *policy;
+
+	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
+	policy = &world->sm->policy;
+	CU_ASSERT_TRUE(policy_share_default(policy, 0x71, 0x72)); /* without partitions */
+	read_file(policy, "Default=0x7fff: 0x71=limited, 0x72=limited, 0x73=full; a=1: 0x74=full;");
+	CU_ASSERT_FALSE(policy_share_default(policy, 0x71, 0x72));
+	CU_ASSERT_TRUE(policy_share_default(policy, 0x71, 0x71));
+	CU_ASSERT_TRUE(policy_share_default(policy, 0x71, 0x73));
+	CU_ASSERT_TRUE(policy_share_default(policy, 0x73, 0x72));
+	CU_ASSERT_TRUE(policy_share_default(policy, 0x73, 0x74));
+	CU_ASSERT_FALSE(policy_share_default(policy, 0x71, 0x74));
+	sm_world_free(world);
+}
+
 /* A change counts before any port, or the view, has it. While a document is half applied, keys that
  * the whole document may give are not denied. */
 static void test_wants(void)
@@ -917,6 +935,7 @@ int main(void)
 		{"grants of aliases", test_grants},
 		{"claims on aliases", test_claims},
 		{"wants", test_wants},
+		{"default partition", test_share_default},
 		{"kept file", test_kept_file},
 		{"kept text", test_kept_text},
 		{"frozen", test_frozen},

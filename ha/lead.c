@@ -111,12 +111,19 @@ static uint64_t journal_batch_end(const struct journal *journal, uint64_t from)
 
 /* Durability */
 
-static unsigned num_in_sync(const struct replica *replica)
+/* Whether changes wait for this standby. Without a key it lacks some registrations, and anything
+ * could have acknowledged for it. */
+static bool session_keeps(const struct session *session)
+{
+	return session->in_sync && session->copies == COPY_ALL;
+}
+
+static unsigned num_keeping(const struct replica *replica)
 {
 	unsigned count = 0;
 
 	list_for_each (link, &replica->lead.sessions)
-		count += container_of(link, struct session, link)->in_sync;
+		count += session_keeps(container_of(link, struct session, link));
 	return count;
 }
 
@@ -159,7 +166,7 @@ static void wait_for_standbys(struct replica *replica)
 
 	lead->wanted = registry_number(replica->registry);
 	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY) ||
-	    (lead->kept >= lead->wanted && num_in_sync(replica)))
+	    (lead->kept >= lead->wanted && num_keeping(replica)))
 		loop_timer_disarm(&lead->overdue);
 	else
 		loop_timer_arm(&lead->overdue, WAIT_US);
@@ -177,18 +184,18 @@ static void go_local(struct replica *replica, const char *why)
 	registry_keep(replica->registry, KEPT_BY_STANDBY, false);
 }
 
-/* The last change that all standbys in sync have. */
+/* The last change that all standbys have for which changes wait. */
 static void count_kept(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;
 	uint64_t kept = UINT64_MAX;
 
-	if (!num_in_sync(replica) || !registry_keeps(replica->registry, KEPT_BY_STANDBY))
+	if (!num_keeping(replica) || !registry_keeps(replica->registry, KEPT_BY_STANDBY))
 		return;
 	list_for_each (link, &lead->sessions) {
 		const struct session *session = container_of(link, struct session, link);
 
-		if (session->in_sync && session->acked < kept)
+		if (session_keeps(session) && session->acked < kept)
 			kept = session->acked;
 	}
 	if (kept <= lead->kept)
@@ -208,7 +215,7 @@ static void send_heartbeat(struct session *session)
 	frame_begin(&replica->out, FRAME_HEARTBEAT);
 	frame_number(&replica->out, replica->lead.journal.complete);
 	frame_number(&replica->out,
-		     session->in_sync && registry_keeps(replica->registry, KEPT_BY_STANDBY));
+		     session_keeps(session) && registry_keeps(replica->registry, KEPT_BY_STANDBY));
 	frame_end(&replica->out);
 	replica_send(replica, session->stream);
 }
@@ -220,7 +227,7 @@ static void session_overdue(void *arg)
 	list_for_each (link, &replica->lead.sessions) {
 		struct session *session = container_of(link, struct session, link);
 
-		if (!session->in_sync || session->acked >= replica->lead.wanted)
+		if (!session_keeps(session) || session->acked >= replica->lead.wanted)
 			continue;
 		session->in_sync = false;
 		session->out_until_us = loop_now_us(replica->loop) + OUT_US;
@@ -231,7 +238,7 @@ static void session_overdue(void *arg)
 			    session->guid, session->stream->peer,
 			    replica->lead.journal.last - session->acked);
 	}
-	if (num_in_sync(replica)) {
+	if (num_keeping(replica)) {
 		count_kept(replica);
 		wait_for_standbys(replica);
 	} else {
@@ -257,7 +264,7 @@ static void set_in_sync(struct session *session)
 	log_limited(&replica->lead.limit, LOG_NOTICE, &subject,
 		    "standby 0x%016" PRIx64 " at %s is in sync", session->guid,
 		    session->stream->peer);
-	if (replica->options.durability != DURABILITY_STANDBY)
+	if (replica->options.durability != DURABILITY_STANDBY || !session_keeps(session))
 		return;
 	if (!registry_keeps(replica->registry, KEPT_BY_STANDBY)) {
 		replica->lead.kept = registry_number(replica->registry);
@@ -883,6 +890,11 @@ void lead_begin(struct replica *replica)
 
 	if (!replica_accepts(replica))
 		return;
+	if (replica->options.inband && !replica->options.keyed &&
+	    replica->options.durability == DURABILITY_STANDBY)
+		log_about(LOG_WARNING, &subject,
+			  "durability = \"standby\" has no effect without a key: set the same "
+			  "ha_psk_file on all managers");
 	lead->leads = true;
 	lead->alone_us = loop_now_us(replica->loop);
 	lead->incarnation = loop_random(replica->loop) | 1;

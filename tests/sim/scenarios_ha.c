@@ -498,8 +498,6 @@ static void inband_lossy(struct sim *sim)
 	sim_faults(sim, NULL);
 	sim_pass(sim, 5 * SIM_S);
 	registered_note_mlids(first, &registered);
-	for (uint64_t left = sim_random(sim, 4); left; left--)
-		registered_ask(first, &registered, sim_random(sim, 800));
 	sim_kill(first);
 	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
 	sim_settle(sim, 60 * SIM_S);

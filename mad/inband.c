@@ -376,6 +376,8 @@ static void inband_close(struct stream *stream, bool politely)
 		inband_leave(session);
 		return;
 	}
+	/* A manager that stops may have no other turn. */
+	inband_flush(session);
 	session->state = LEAVING;
 	loop_timer_arm(&session->patience, PATIENCE_US);
 	loop_defer(&session->turn);

@@ -400,6 +400,20 @@ static void test_close(void)
 	}
 }
 
+/* A manager says its last words and ends, without another turn of its loop. */
+static void test_last_words(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	say(&ends[STANDBY - 1], 0, 1000);
+	stream_close(ends[STANDBY - 1].stream, true);
+	kill_end(&ends[STANDBY - 1], true);
+	pass(S);
+	CU_ASSERT(has(&ends[MASTER - 1], 1, 1000));
+	CU_ASSERT_EQUAL(ends[MASTER - 1].closed, 1);
+	CU_ASSERT(strstr(ends[MASTER - 1].why, "closed the connection") != NULL);
+	finish();
+}
+
 /* The user closes from within received(). */
 static void test_close_inside(void)
 {
@@ -672,6 +686,7 @@ int main(void)
 		{"loss, repetition and reordering", test_lossy},
 		{"the window", test_window},
 		{"close", test_close},
+		{"last words", test_last_words},
 		{"close from within", test_close_inside},
 		{"silence", test_silence},
 		{"no carrier", test_no_carrier},

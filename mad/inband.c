@@ -30,6 +30,8 @@ enum {
 	PATIENCE_US = 5000000, /* without an answer */
 	HALF_OPEN_US = 5000000,
 	ALIVE_US = 100000,
+	AGAIN_US = 350000, /* from a session of a port to its next; less than an attempt */
+	RECENT = 16,	   /* ports whose last session is noted */
 	RESULT_OFFSET = 41,
 	LENGTH_OFFSET = 44,
 	TO_OFFSET = 48,
@@ -46,6 +48,11 @@ struct inband {
 	struct inband_owner owner;
 	struct stream_listener listener; /* accepted NULL: it does not listen */
 	struct list sessions;
+	struct inband_recent {
+		guid_t guid;
+		uint64_t at_us;
+	} recent[RECENT]; /* the last accepted sessions, each of another port */
+	unsigned num_recent;
 };
 
 struct inband_session;
@@ -569,7 +576,29 @@ static struct inband_session *inband_find(const struct inband *inband, const str
 	return NULL;
 }
 
-/* A port has one half-open session, and one that is open. */
+/* Each session may cause a full copy, so a port cannot begin one after the other. */
+static bool inband_is_too_soon(const struct inband *inband, guid_t guid)
+{
+	for (unsigned i = 0; i < RECENT; i++)
+		if (inband->recent[i].guid == guid)
+			return loop_now_us(inband->loop) - inband->recent[i].at_us < AGAIN_US;
+	return false;
+}
+
+static void inband_note_recent(struct inband *inband, guid_t guid)
+{
+	struct inband_recent *recent = NULL;
+
+	for (unsigned i = 0; i < RECENT && !recent; i++)
+		if (inband->recent[i].guid == guid)
+			recent = &inband->recent[i];
+	if (!recent)
+		recent = &inband->recent[inband->num_recent++ % RECENT];
+	*recent = (struct inband_recent){guid, loop_now_us(inband->loop)};
+}
+
+/* A port has one half-open session, and one that is open. An Open that comes too soon gets no
+ * answer, so it is sent again. */
 static void inband_take_open(struct inband *inband, const struct mad_addr *from,
 			     const struct inband_message *message, const uint8_t *mad)
 {
@@ -592,6 +621,8 @@ static void inband_take_open(struct inband *inband, const struct mad_addr *from,
 		else if (other->state == HALF_OPEN)
 			inband_leave(other);
 	}
+	if (!session && inband_is_too_soon(inband, guid))
+		return;
 	if (!session) {
 		session = inband_session_new(inband, guid, from, HALF_OPEN);
 		session->there = message->from;
@@ -613,6 +644,7 @@ static void inband_accept(struct inband_session *session)
 			inband_fail(other, "a new connection of its port replaces it");
 	}
 	loop_timer_disarm(&session->patience);
+	inband_note_recent(inband, session->guid);
 	session->state = OPEN;
 	inband->listener.accepted(inband->listener.ctx, &session->stream);
 }

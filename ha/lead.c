@@ -154,7 +154,7 @@ bool lead_copies_all(const struct replica *replica, guid_t guid)
 	list_for_each (link, &replica->lead.sessions) {
 		const struct session *session = container_of(link, struct session, link);
 
-		if (session->guid == guid && session->copies == COPY_ALL)
+		if (session->guid == guid && session_keeps(session))
 			return true;
 	}
 	return false;

@@ -191,7 +191,7 @@ void lead_done(struct replica *replica);
 void lead_touch_tables(struct replica *replica);
 /* Whether the standby with this GUID is connected; 0: any. */
 bool lead_has(const struct replica *replica, guid_t guid);
-/* Whether the standby with this GUID is connected with COPY_ALL. */
+/* Whether the standby with this GUID is in sync with COPY_ALL. */
 bool lead_copies_all(const struct replica *replica, guid_t guid);
 /* Whether the standby with this GUID is in sync. */
 bool lead_in_sync(const struct replica *replica, guid_t guid);

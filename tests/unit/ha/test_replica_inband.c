@@ -405,6 +405,25 @@ static void test_more_interrupted(void)
 	replica_bed_end();
 }
 
+/* A standby that proves the key has the M_Keys when it is in sync, and not before. */
+static void test_has_all(void)
+{
+	enum { LIDS = 20000, PATIENCE_MS = 10000 };
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	unsigned ms = 0;
+
+	replica_bed_begin_inband(2, false, false);
+	for (unsigned i = 0; i < LIDS; i++)
+		replica_bed_put_lid(one, 0x100000 + i, (lid_t)(100 + i));
+	while (!shows(two, "master", "state", "receives the full copy") && ms++ < PATIENCE_MS)
+		replica_bed_pass(MS);
+	CU_ASSERT(ms < PATIENCE_MS);
+	CU_ASSERT_FALSE(replica_copies_all(one->replica, two->guid));
+	replica_bed_pass(10 * S);
+	CU_ASSERT(replica_copies_all(one->replica, two->guid));
+	replica_bed_end();
+}
+
 /* The lists become shorter while both are connected: at once the standby gets no more. */
 static void test_fewer_later(void)
 {
@@ -512,6 +531,7 @@ int main(void)
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},
 		{"more later, interrupted", test_more_interrupted},
+		{"has all", test_has_all},
 		{"fewer later", test_fewer_later},
 		{"the peer", test_peer},
 		{"an offer before the copy", test_offer},

@@ -499,6 +499,7 @@ static void follow_greeted(struct replica *replica, const struct hello *hello)
 	struct follow *follow = &replica->follow;
 	enum ha_copies copies = replica_copies(replica, follow->stream, hello->guid);
 
+	follow->own_copies = (uint8_t)copies;
 	follow->copies = (uint8_t)(hello->copies > copies ? hello->copies : copies);
 
 	if (hello->incarnation != follow->incarnation)
@@ -834,7 +835,7 @@ void follow_reconsider(struct replica *replica)
 	struct follow *follow = &replica->follow;
 
 	if (follow->stream && follow->greeted && !follow->taking &&
-	    replica_copies(replica, follow->stream, follow->master) != follow->copies)
+	    replica_copies(replica, follow->stream, follow->master) != follow->own_copies)
 		follow_leave(replica, LOG_NOTICE, "allowed_sm_guids has changed");
 }
 

@@ -639,7 +639,8 @@ static void session_greeted(struct session *session, const struct hello *hello)
 	bool same = hello->incarnation == lead->incarnation;
 
 	session->guid = hello->guid;
-	session->copies = (uint8_t)replica_copies(replica, session->stream, hello->guid);
+	session->own_copies = (uint8_t)replica_copies(replica, session->stream, hello->guid);
+	session->copies = session->own_copies;
 	if (session->copies < hello->copies)
 		session->copies = hello->copies;
 	if (same && hello->number > lead->journal.last)
@@ -926,7 +927,7 @@ void lead_reconsider(struct replica *replica)
 		struct session *session = container_of(link, struct session, link);
 
 		if (session->state == SESSION_GREETING ||
-		    replica_copies(replica, session->stream, session->guid) == session->copies)
+		    replica_copies(replica, session->stream, session->guid) == session->own_copies)
 			continue;
 		stream_close(session->stream, false);
 		session_gone(session, "allowed_sm_guids has changed");

@@ -59,6 +59,7 @@ struct session {
 	enum session_state state;
 	guid_t guid;
 	uint8_t copies;		   /* enum ha_copies */
+	uint8_t own_copies;	   /* as far as this end decides */
 	union copied_record blank; /* scratch */
 	struct registry_cursor cursor;
 	uint64_t records, walked; /* of the walk; the number when it was over */
@@ -111,9 +112,10 @@ struct follow {
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* why it is not followed; empty: it is */
 	struct loop_timer retry;
 	uint64_t heard_us, since_us;
-	uint64_t left_us;  /* the time when following ended */
-	uint8_t copies;	   /* enum ha_copies: of this connection, and of the present history */
-	uint64_t left_out; /* records of masters that this standby does not accept */
+	uint64_t left_us;   /* the time when following ended */
+	uint8_t copies;	    /* enum ha_copies: of this connection, and of the present history */
+	uint8_t own_copies; /* of this connection, as far as this end decides */
+	uint64_t left_out;  /* records of masters that this standby does not accept */
 
 	/* The history that the registry has; 0: none of another's. based: it has it up to position,
 	 * of which up to acked is durable. number: what the master has. */

@@ -405,6 +405,25 @@ static void test_more_interrupted(void)
 	replica_bed_end();
 }
 
+/* One end has no list, so the other end's list changes nothing: a reload ends no connection. */
+static void test_reload(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	for (unsigned unlisting = 1; unlisting <= 2; unlisting++) {
+		replica_bed_begin_inband(2, true, true);
+		replica_bed.unlisting = unlisting;
+		replica_bed_pass(5 * S);
+		CU_ASSERT(shows(two, "master", "copies", "registrations"));
+		replica_reconsider(one->replica);
+		replica_reconsider(two->replica);
+		replica_bed_pass(5 * S);
+		CU_ASSERT_EQUAL(two->lost, 0);
+		CU_ASSERT(shows(two, "master", "state", "follows"));
+		replica_bed_end();
+	}
+}
+
 /* A standby that proves the key has the M_Keys when it is in sync, and not before. */
 static void test_has_all(void)
 {
@@ -531,6 +550,7 @@ int main(void)
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},
 		{"more later, interrupted", test_more_interrupted},
+		{"a reload", test_reload},
 		{"has all", test_has_all},
 		{"fewer later", test_fewer_later},
 		{"the peer", test_peer},

@@ -52,8 +52,6 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port);
 /* The fabric as discovered, also with nodes that are gone (fabric/gone.h). Borrowed. */
 const struct fabric *sm_fabric(const struct sm *sm);
-/* The address of another manager of the election at this port. False: none is known. */
-bool sm_find_manager(const struct sm *sm, guid_t guid, struct mad_addr *out);
 /* The address of another manager of the election at this port. False: none is known; then this also
  * requests a sweep, limited in rate. */
 bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out);

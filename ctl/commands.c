@@ -140,16 +140,17 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_drained,
 	 .summary = "Move routes away from a node or a port, then disable the ports that lead to "
 		    "it, until `undrain`.",
-	 .details = "No packet is lost: the ports are disabled after all switches have "
-		    "acknowledged tables that avoid them. Of a switch, weftd disables the ports "
-		    "of its neighbours; of a host, the port of its switch. The command waits for "
-		    "this, at most 15 s; weftd goes on after this time.\nIf ports of other "
-		    "adapters would lose their only path, the command refuses, with their number, "
-		    "unless `--force` is given. By force, too, weftd waits for "
-		    "the tables, but at most 10 s. A host that is named itself does not count. weftd "
-		    "never drains its own host, nor the switch of this host.\nThe state "
-		    "survives restarts and a failover. `health`, `status`, `port list` and `node "
-		    "show` show it. A drained link is not a lost link."},
+	 .details =
+		 "No packet is lost: the ports are disabled after all switches have "
+		 "acknowledged tables that avoid them. Of a switch, weftd disables the ports "
+		 "of its neighbours; of a host, the port of its switch. The command waits for "
+		 "this, at most 15 s; weftd goes on after this time.\nIf ports of other "
+		 "adapters would lose their only path, the command refuses, with their number, "
+		 "unless `--force` is given. By force, too, weftd waits for "
+		 "the tables, but at most 10 s. A host that is named itself does not count. weftd "
+		 "never drains its own host, nor the switch of this host.\nThe state "
+		 "survives restarts and a failover. `health`, `status`, `port list` and `node "
+		 "show` show it. A drained link is not a lost link."},
 	{.words = "undrain",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true),

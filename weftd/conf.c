@@ -341,7 +341,7 @@ static int (*const store[])(struct conf *, const struct conf_row *, const config
 	[CONF_GUIDS] = store_guids,   [CONF_ALIASES] = store_aliases,
 };
 
-/* "0..15 | 30 | 31" */
+/* "0..15 | 30 | 31", and the unit */
 static void print_spans(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 {
 	const struct conf_span *span = row->spans;
@@ -354,6 +354,8 @@ static void print_spans(const struct conf_row *row, char range[CONF_RANGE_SIZE])
 			used += (size_t)snprintf(range + used, CONF_RANGE_SIZE - used, "..%u",
 						 span->last);
 	} while (span++->last < row->max);
+	if (row->unit)
+		snprintf(range + used, CONF_RANGE_SIZE - used, " %s", row->unit);
 }
 
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE])

@@ -37,6 +37,8 @@ static const struct conf_span link_widths[] = {{0, 31}, {LINK_WIDTH_ALL, LINK_WI
 static const struct conf_span link_speeds[] = {{0, 7}, {LINK_SPEED_ALL, LINK_SPEED_ALL}};
 static const struct conf_span link_speeds_ext[] = {{0, 15},
 						   {LINK_SPEED_EXT_NONE, LINK_SPEED_EXT_ALL}};
+/* Of isolate_ber. A link with a rate above 1e-6 carries hardly anything. */
+static const struct conf_span isolate_bers[] = {{0, 0}, {6, 15}};
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL};
 
 const struct conf_row conf_rows[] = {
@@ -234,15 +236,14 @@ const struct conf_row conf_rows[] = {
 	 .details = "0: weftd isolates no port because of losses. weftd isolates a port as "
 		    "`weftctl drain` does: routes leave the link first. It never isolates the last "
 		    "path of a host, nor its own path, nor more ports than `isolate_quota`, and "
-		    "only one port for each read of the counters. Only `weftctl undrain` brings "
-		    "the port back."},
-	{NUMBER("isolate_ber", sm.isolate.ber, 0, 15, "0"),
-	 .summary =
-		 "Symbol bit error rate within ten minutes from which weftd isolates the port: n "
-		 "stands for 1e-n.",
+		    "only one port for each read of the counters. The port returns by `weftctl "
+		    "undrain`, or by itself if its switch loses all other links."},
+	{NUMBER("isolate_ber", sm.isolate.ber, 0, 15, "0"), .spans = isolate_bers,
+	 .unit = "(n: 1e-n)",
+	 .summary = "Symbol bit error rate within ten minutes from which weftd isolates the port.",
 	 .details = "With 10, weftd isolates a port with a symbol error in 10^10 bits, and with at "
-		    "least 10 of these errors. Use 6 to 15; 0: weftd isolates no port because of "
-		    "this rate."},
+		    "least 10 of these errors. A higher number is stricter. 0: weftd isolates no "
+		    "port because of this rate."},
 	{NUMBER("isolate_link_errors", sm.isolate.link_errors, 0, 1000000, "0"), .unit = "errors",
 	 .summary = "Number of link errors within ten minutes from which weftd isolates the port.",
 	 .details = "PortRcvErrors, LinkErrorRecoveryCounter and LocalLinkIntegrityErrors count. "

@@ -160,6 +160,7 @@ static const struct {
 	/* One speed alone, which osm_subnet.c takes, too. */
 	{"force_link_speed = 4;", "force_link_speed = 4;"},
 	{"force_link_speed = 15;", "force_link_speed = 15;"},
+	{"isolate_ber = 6;", "isolate_ber = 6;"},
 	{"smp_window = 64; smp_per_switch = 4", "smp_window = 64;"},
 };
 
@@ -323,6 +324,8 @@ static const struct {
 	{FIRST "colour = 1;", "%s:2: colour: no such option; weftd.conf(5) lists them"},
 	{FIRST "sm = { priority = 1; };", "%s:2: sm: no such option; weftd.conf(5) lists them"},
 	{FIRST "\n\nsm_priority = 16;", "%s:4: sm_priority: 16 is outside 0..15"},
+	{FIRST "isolate_ber = 5;", "%s:2: isolate_ber: 5 is outside 0 | 6..15 (n: 1e-n)"},
+	{FIRST "isolate_ber = 16;", "%s:2: isolate_ber: 16 is outside 0 | 6..15 (n: 1e-n)"},
 	{FIRST "force_link_speed = 8;", "%s:2: force_link_speed: 8 is outside 0..7 | 15"},
 	{FIRST "sm_priority = -1;", "%s:2: sm_priority: -1 is outside 0..15"},
 	{FIRST "sm_priority = 0x100000001;", "%s:2: sm_priority: 0x100000001 is outside 0..15"},

@@ -144,13 +144,19 @@ const struct ctl_command ctl_commands[] = {
 		 "No packet is lost: the ports are disabled after all switches have "
 		 "acknowledged tables that avoid them. Of a switch, weftd disables the ports "
 		 "of its neighbours; of a host, the port of its switch. The command waits for "
-		 "this, at most 15 s; weftd goes on after this time.\nIf ports of other "
+		 "this, at most 15 s; weftd goes on after this time. Of a cable between switches, "
+		 "it disables the end that is nearer to the manager.\nIf ports of other "
 		 "adapters would lose their only path, the command refuses, with their number, "
-		 "unless `--force` is given. By force, too, weftd waits for "
-		 "the tables, but at most 10 s. A host that is named itself does not count. weftd "
-		 "never drains its own host, nor the switch of this host.\nThe state "
-		 "survives restarts and a failover. `health`, `status`, `port list` and `node "
-		 "show` show it. A drained link is not a lost link."},
+		 "unless `--force` is given. A host that is named itself does not count. weftd "
+		 "never drains its own host, nor the switch of this host. With `--force` weftd "
+		 "waits for the tables at most 10 s, so it also drains a cable to a switch that "
+		 "does not answer; give it again for a drain that waits.\nIf the other paths of an "
+		 "adapter are lost before the ports are disabled, the state is `held: last path`: "
+		 "routes use the links again, and the drain goes on when there is another path. If "
+		 "a switch loses its other links after this, weftd does not undrain, but `health` "
+		 "names the switch.\nThe state survives restarts and a failover. `health`, "
+		 "`status`, `port list` and `node show` show it. A drained link is not a lost "
+		 "link."},
 	{.words = "undrain",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true),
@@ -158,7 +164,8 @@ const struct ctl_command ctl_commands[] = {
 		       FLAG("policy")},
 	 .print = print_undrained,
 	 .summary = "End `drain`: enable the ports again, and let routes return.",
-	 .details = "NODE is a name or a GUID, as `status` shows it. `--policy` undrains all ports "
+	 .details = "NODE is a name or a GUID, as `status` shows it; of a cable, either end. "
+		    "`--policy` undrains all ports "
 		    "that weftd isolated by policy, `--all` everything that is drained. The "
 		    "command waits until the links are up, at most 15 s."},
 	{.words = "link list",
@@ -763,7 +770,11 @@ const struct ctl_command ctl_commands[] = {
 		 "of the default partition, weftd makes it. Ports that are present keep their "
 		 "LIDs. M_Keys do not change if the document has none. Only a MASTER accepts this "
 		 "command. When it ends, the records are on the disk. With `--force` it accepts "
-		 "a document that takes P_Keys from many ports (`partition_confirm_ports`)."},
+		 "a document that takes P_Keys from many ports (`partition_confirm_ports`), or "
+		 "whose "
+		 "drained ports cut off hosts. Such ports are then held, as `drain` describes, if "
+		 "they were not drained by force. Drains and disabled ports that the document does "
+		 "not have end as by `undrain` and `port enable`."},
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
 		       OPTION("cache", "DIR"),

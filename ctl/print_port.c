@@ -166,10 +166,13 @@ void print_drained(const json_t *data, FILE *out)
 			 "{ports_lost:d} port{ports_lost:#|s} of other adapters "
 			 "{ports_lost:#is|are} "
 			 "cut off, {pairs_lost:d} pair{pairs_lost:#|s} of ports lost "
-			 "{pairs_lost:#its|their} path; by force, so weftd waits at most "
-			 "{forced_after_s:d} s for switches to acknowledge their tables\n");
+			 "{pairs_lost:#its|their} path\n");
 	else
 		fputs("no port of another adapter is cut off\n", out);
+	if (json_object_get(data, "forced_after_s"))
+		text_put(out, data,
+			 "by force: weftd waits at most {forced_after_s:d} s for switches to "
+			 "acknowledge their tables\n");
 }
 
 void print_undrained(const json_t *data, FILE *out)

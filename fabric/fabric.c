@@ -258,6 +258,23 @@ struct node *fabric_find_node(const struct fabric *fabric, guid_t guid)
 	return map_get(&fabric->nodes, guid);
 }
 
+struct node *fabric_first_switch(const struct fabric *fabric)
+{
+	const struct port *port = fabric->sm_port;
+
+	if (port && !port_of_switch(port))
+		port = port->peer;
+	return port && port_of_switch(port) ? port->node : NULL;
+}
+
+struct port *fabric_switch_port(const struct fabric *fabric, guid_t guid, uint8_t num)
+{
+	struct node *node = fabric_find_node(fabric, guid);
+
+	return num && node && node->type == NODE_SWITCH && num <= node->num_ports ? &node->port[num]
+										  : NULL;
+}
+
 /* Port 0 receives only groups that it joined. */
 bool node_sends_by_default(const struct node *node, unsigned port)
 {

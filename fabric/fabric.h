@@ -416,6 +416,10 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at);
 void fabric_walks_done(struct fabric *fabric);
 /* Whether the manager's own link is down, so that the state of the fabric is unknown. */
 bool fabric_is_cut_off(const struct fabric *fabric);
+/* The manager's switch, or the switch at the manager's port; NULL: there is none. */
+struct node *fabric_first_switch(const struct fabric *fabric);
+/* A port of a switch, from 1 on; NULL: it is not in the fabric. */
+struct port *fabric_switch_port(const struct fabric *fabric, guid_t guid, uint8_t num);
 /* Whether the manager has a route to this node. */
 bool fabric_reaches(const struct fabric *fabric, const struct node *node);
 

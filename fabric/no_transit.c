@@ -43,15 +43,6 @@ static struct node *neighbour(const struct port *port)
 	return cable_counts(port) && port_of_switch(port->peer) ? port->peer->node : NULL;
 }
 
-static struct node *no_transit_first_switch(const struct fabric *fabric)
-{
-	const struct port *port = fabric->sm_port;
-
-	if (port && !port_of_switch(port))
-		port = port->peer;
-	return port && port_of_switch(port) ? port->node : NULL;
-}
-
 /* The neighbour by which an excluded switch is reached; NULL: it is not excluded. */
 static const struct node *only_by(const struct no_transit_choice *choice, const struct node *node)
 {
@@ -66,7 +57,7 @@ static const struct node *only_by(const struct no_transit_choice *choice, const 
 static size_t count_reached(struct fabric *fabric, const struct no_transit_choice *choice,
 			    struct node **queue)
 {
-	struct node *node = no_transit_first_switch(fabric);
+	struct node *node = fabric_first_switch(fabric);
 	const struct roster *roster = fabric_roster(fabric);
 	size_t head = 0, tail = 0;
 
@@ -112,10 +103,10 @@ unsigned no_transit_step(struct fabric *fabric, struct no_transit_choice *choice
 
 	if (!*at)
 		choice->count = 0;
-	if (*at == roster->num_switches || !no_transit_first_switch(fabric))
+	if (*at == roster->num_switches || !fabric_first_switch(fabric))
 		return 0;
 	node = roster->switches[(*at)++];
-	if (!node->sw->no_transit || node == no_transit_first_switch(fabric) ||
+	if (!node->sw->no_transit || node == fabric_first_switch(fabric) ||
 	    choice->count == NO_TRANSIT_MAX)
 		return 1;
 	queue = mem_array(roster->num_switches, sizeof(*queue));

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "include/iba.h"
 #include "lib/loop.h"
 #include "lib/row.h"
 
@@ -77,6 +78,9 @@ int control_gone(const struct control_request *request);
 
 /* The lines of a text as an array of texts, a new reference. NULL: an empty array. */
 json_t *control_lines(const char *text);
+/* A port as answers name it: {"guid", "description", "port"}; a new reference. guid: of the node.
+ */
+json_t *control_port_json(guid_t guid, const char *description, unsigned port);
 
 /* The client's side, blocking, for weftctl. Sends request (borrowed), calls part() for each part,
  * and returns 0 with *result (new reference) or, for a refusal, -EREMOTEIO with *error (to be

@@ -8,6 +8,7 @@
 
 #include "lib/control.h"
 #include "lib/control_wire.h"
+#include "lib/guid.h"
 
 enum {
 	READ_BYTES = 64 << 10,
@@ -151,6 +152,14 @@ json_t *control_lines(const char *text)
 		text += length + (text[length] == '\n');
 	}
 	return lines;
+}
+
+json_t *control_port_json(guid_t guid, const char *description, unsigned port)
+{
+	char text[GUID_TEXT];
+
+	return json_pack("{s:s,s:s,s:i}", "guid", guid_text(guid, text), "description", description,
+			 "port", (int)port);
 }
 
 int control_call(const char *path, const json_t *request, void (*part)(void *ctx, json_t *part),

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "lib/guid.h"
 #include "lib/mem.h"
 #include "pm/survey.h"
 
@@ -17,10 +16,7 @@ struct problems {
 
 static json_t *place(const struct node_facts *facts, uint8_t num)
 {
-	char guid[GUID_TEXT];
-
-	return json_pack("{s:s,s:s,s:i}", "guid", guid_text(facts->info.node_guid, guid),
-			 "description", facts->description, "port", num);
+	return control_port_json(facts->info.node_guid, facts->description, num);
 }
 
 static json_t *slow_example(const struct pm_survey *survey)

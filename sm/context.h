@@ -122,6 +122,7 @@ struct save;
 
 /* A document is judged before it is restored. */
 struct restore_judgement {
+	const struct registry *document;
 	struct policy_comparison *comparison; /* NULL: none is under way */
 	void (*judged)(void *arg, char *danger);
 	void *ctx; /* of judged() */

@@ -65,10 +65,8 @@ static bool is_used_by_lft(const struct node *node, uint8_t port)
 {
 	const struct lft *want = node->sw->lft.want;
 
-	for (unsigned lid = LID_UNICAST_MIN; lid <= want->top; lid++)
-		if (want->port[lid] == port)
-			return true;
-	return false;
+	return want->top >= LID_UNICAST_MIN &&
+	       memchr(&want->port[LID_UNICAST_MIN], port, want->top - LID_UNICAST_MIN + 1u);
 }
 
 /* Whether no packet of a host enters the cable of this port. */
@@ -177,11 +175,12 @@ static void note_place(const struct sm *sm, struct drained_place *place,
 static void clear_places(const struct sm *sm, size_t target)
 {
 	const struct drained *drained = &sm->drain.drained;
+	const struct drained_place *next = NULL;
 
-	for (size_t i = 0; i < drained->count; i++) {
-		struct drained_place *place = &drained->places[i];
+	while ((next = drained_next_place(drained, target, next))) {
+		struct drained_place *place = &drained->places[next - drained->places];
 
-		if (place->target != target || place->step != DRAINED_MARKED || !place->entry.port)
+		if (place->step != DRAINED_MARKED || !place->entry.port)
 			continue;
 		place->step = DRAINED_CLEAR;
 		place->clear_us = loop_now_us(sm->loop);
@@ -202,8 +201,9 @@ static uint64_t advance_target(struct sm *sm, size_t at, struct drain_progress *
 		return target->entry.forced ? progress->due_us - loop_now_us(sm->loop) : 0;
 	if (!target->entry.forced)
 		lost = drained_judge_again(&sm->drain.drained, sm->fabric, sm->registry, at).ports;
-	if (target->held != (lost > 0)) {
+	if (target->held != (lost > 0) || target->untold) {
 		target->held = lost > 0;
+		target->untold = false;
 		target->lowest = DRAINED_MARKED;
 		log_target(sm, target, lost);
 		return PACKETS_US;
@@ -240,6 +240,67 @@ static void advance_targets(struct sm *sm, bool is_sound)
 		loop_timer_arm(&sm->drain.packets, wait_us);
 }
 
+/* Switches that are cut off */
+
+/* Whether the policy's drain of this target ends, because its link may lead to a switch that the
+ * manager does not reach any more. The disabled port is at a switch that it does reach. */
+static bool is_returned(const struct drained_target *target, guid_t cut_off)
+{
+	return target->entry.by_policy && target->entry.of_port && cut_off == target->entry.of;
+}
+
+static void log_cut_off(const struct sm *sm, const struct drained_target *target, bool returned)
+{
+	const struct drained_entry *of = &target->entry;
+	struct log_subject subject = {.node_guid = of->of,
+				      .port = of->of_port ? of->of_port : -1,
+				      .message_id = MESSAGE_DRAINED};
+	char name[TARGET_SIZE];
+
+	target_text(sm, of, name);
+	if (returned)
+		log_about(LOG_WARNING, &subject,
+			  "drain of %s: ended by weftd, because the switch lost its other links: "
+			  "this one may be its last path (check its cable and plugs)",
+			  name);
+	else
+		log_about(LOG_WARNING, &subject,
+			  "drain of %s: a switch at its cables is not reached any more, and its "
+			  "port or cable to %s is disabled (weftctl health names it and the "
+			  "remedy)",
+			  name, name);
+}
+
+/* A link whose return may connect a switch again: that of the policy returns, that of a command is
+ * reported once. */
+static void review_cut_off(struct sm *sm)
+{
+	struct drained *drained = &sm->drain.drained;
+	struct drained_entry *ended = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < drained->num_targets; i++) {
+		struct drained_target *target = &drained->targets[i];
+		guid_t cut_off = drained_cut_off(drained, sm->fabric, sm->registry, i);
+		bool returned = cut_off && is_returned(target, cut_off);
+
+		if (cut_off && !target->cuts_off)
+			log_cut_off(sm, target, returned);
+		target->cuts_off = cut_off != 0;
+		if (!returned)
+			continue;
+		ended = mem_grow(ended, count, sizeof(*ended));
+		ended[count++] = target->entry;
+	}
+	for (size_t i = 0; i < count; i++)
+		drain_end(sm, ended[i].of, ended[i].of_port);
+	if (count) {
+		drain_ended(sm);
+		trigger_light(&sm->trigger, "a drained link may be a last path");
+	}
+	free(ended);
+}
+
 void drain_settle(struct sm *sm, int error)
 {
 	if (peers_role(sm->peers) != SM_MASTER)
@@ -248,10 +309,13 @@ void drain_settle(struct sm *sm, int error)
 	if (!sm->drain.drained.count)
 		return;
 	/* A restart would not know why the port is disabled. */
-	if (registry_durable(sm->registry, sm->drain.number))
-		advance_targets(sm, !error);
-	else
+	if (!registry_durable(sm->registry, sm->drain.number)) {
 		loop_timer_arm(&sm->drain.packets, DURABLE_US);
+		return;
+	}
+	advance_targets(sm, !error);
+	if (!error)
+		review_cut_off(sm);
 }
 
 /* Changes */
@@ -283,6 +347,31 @@ void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	}
 	sm->drain.number = registry_number(sm->registry);
 	drain_mark(sm);
+}
+
+size_t drain_take_over(struct sm *sm, const struct drained_entry *entry, bool forced,
+		       struct drained_entry **places)
+{
+	struct drained_entry *list = NULL;
+	size_t count = 0, kept = 0;
+
+	entry = drained_find(sm->registry, entry->of, entry->of_port);
+	for (; entry; entry = drained_next(sm->registry, DRAINED_BY_TARGET, entry)) {
+		list = mem_grow(list, count, sizeof(*list));
+		list[count++] = *entry;
+	}
+	for (size_t i = 0; i < count; i++) {
+		list[i].by_policy = false;
+		list[i].forced |= forced;
+		memset(list[i].reason, 0, sizeof(list[i].reason));
+		registry_put(sm->registry, REGISTRY_DRAINED, &list[i]);
+		if (list[i].port)
+			list[kept++] = list[i];
+	}
+	sm->drain.number = registry_number(sm->registry);
+	drain_mark(sm);
+	*places = list;
+	return kept;
 }
 
 const struct port *drain_manager_at(const struct sm *sm, const struct port *port)
@@ -318,27 +407,24 @@ void drain_begin(struct sm *sm)
 	trigger_light(&sm->trigger, "a node or port is drained");
 }
 
-unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port)
+unsigned drain_end(struct sm *sm, guid_t node_guid, uint8_t port)
 {
 	const struct drained_entry *entry;
 	unsigned count = 0;
 
 	while ((entry = drained_find(sm->registry, node_guid, port))) {
-		struct drained_entry ending = *entry;
-
-		if (ending.by_policy) {
-			isolate_pardon(sm, ending.node_guid, ending.port);
-			isolate_pardon(sm, ending.of, ending.of_port);
-		}
-		count += ending.port != 0;
-		ending.ending = true;
-		ending.since_s = loop_wall_s(sm->loop);
-		if (ending.port)
-			registry_put(sm->registry, REGISTRY_DRAINED, &ending);
-		else
+		count += entry->port != 0;
+		if (!entry->port) {
 			registry_drop(sm->registry, REGISTRY_DRAINED, entry);
+			continue;
+		}
+		drain_end_put(sm, sm->registry, entry);
 	}
+	return count;
+}
+
+void drain_ended(struct sm *sm)
+{
 	drain_mark(sm);
 	drain_end_look(sm);
-	return count;
 }

@@ -9,8 +9,9 @@
  *   3. When the packets of the old routes have passed, a sweep disables the clear places.
  *   4. At the end of the sweep that sees them disabled, the target is isolated.
  * A place that is not clear stays up until a later sweep. When the drain ends, its records stay
- * until the links were enabled (drain_end.c). Called by sm/sweep.c, the commands and
- * the policy. Loop thread only.
+ * until the links were enabled (drain_end.c). If a switch is not reached any more, and a drained
+ * link leads to it, a drain by the policy ends, and one by a command is reported. Called by
+ * sm/sweep.c, the commands and the policy. Loop thread only.
  */
 #ifndef SM_DRAIN_H
 #define SM_DRAIN_H
@@ -67,16 +68,31 @@ void drain_settle(struct sm *sm, int error);
  * drained_places(); reason NULL: an administrator's command. */
 void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	       const struct drained_entry *places, size_t count, bool forced, const char *reason);
+/* Makes the drain of a target, of which entry is a record, one by command, and by force if forced.
+ * Returns the number of its places, and an array of them for free(). The caller waits as above. */
+size_t drain_take_over(struct sm *sm, const struct drained_entry *entry, bool forced,
+		       struct drained_entry **places);
 /* The port of another known manager at this cable, this end or its peer; NULL: none. */
 const struct port *drain_manager_at(const struct sm *sm, const struct port *port);
 /* The options of the policy; borrowed. */
 const struct isolate_options *drain_policy(const struct sm *sm);
 /* Requests the sweep that begins the drain. */
 void drain_begin(struct sm *sm);
-/* Ends the drain of a target. The next sweeps enable its ports, apart from ports that stay disabled
- * or drained for another reason. Returns the number of its ports. The caller waits and triggers as
- * above. */
-unsigned drain_drop(struct sm *sm, guid_t node_guid, uint8_t port);
+/* Ends the drain of a target in the registry. Returns the number of its ports. drain_ended()
+ * follows after the last target. */
+unsigned drain_end(struct sm *sm, guid_t node_guid, uint8_t port);
+/* Takes over ended drains. The next sweeps enable their ports, apart from ports that stay disabled
+ * or drained for another reason. The caller waits and triggers as above. */
+void drain_ended(struct sm *sm);
+
+/* drain_restore.c: a document that is to be restored */
+
+/* The danger of the drained nodes and ports that a document adds, as in "drains ... so that ...",
+ * for free(); NULL: none. */
+char *drain_judge_document(const struct sm *sm, const struct registry *document);
+/* Completes a document with the ends of drains, and of disabled ports, that it does not have, so
+ * that their ports are enabled. */
+void drain_complete_document(struct sm *sm, struct registry *document);
 
 /* drain_end.c, for drain.c: ports whose drain has ended */
 
@@ -86,6 +102,8 @@ void drain_end_init(struct sm *sm);
 void drain_end_mark(struct sm *sm);
 /* Stops the timer, and frees the list. */
 void drain_end_forget(struct sm *sm);
+/* Puts the record of a place as ended. */
+void drain_end_put(struct sm *sm, struct registry *to, const struct drained_entry *entry);
 /* Requests that the ports are enabled; before programming. */
 void drain_end_apply(struct sm *sm);
 /* Requests a sweep that reads the ports. */

@@ -27,31 +27,30 @@ static uint64_t read_pass_of(const struct port *port)
 	return port ? port->discovery.read_pass : 0;
 }
 
-static bool is_same_place(const struct drained_entry *a, const struct drained_entry *b)
+void drain_end_put(struct sm *sm, struct registry *to, const struct drained_entry *entry)
 {
-	return a->node_guid == b->node_guid && a->port == b->port && a->of == b->of &&
-	       a->of_port == b->of_port;
+	struct drained_entry ending = *entry;
+
+	if (ending.by_policy) {
+		isolate_pardon(sm, ending.node_guid, ending.port);
+		isolate_pardon(sm, ending.of, ending.of_port);
+	}
+	ending.ending = true;
+	ending.since_s = loop_wall_s(sm->loop);
+	registry_put(to, REGISTRY_DRAINED, &ending);
 }
 
-static const struct drain_ending *find_ending(const struct drain_endings *endings,
-					      const struct drained_entry *entry)
-{
-	for (size_t i = 0; i < endings->count; i++)
-		if (is_same_place(&endings->list[i].entry, entry))
-			return &endings->list[i];
-	return NULL;
-}
-
-static void take_ending(struct sm *sm, const struct drain_endings *before,
+/* before: the former list, and known: the index in it + 1, by drained_place_key(). */
+static void take_ending(struct sm *sm, const struct drain_endings *before, const struct map *known,
 			const struct drained_entry *entry)
 {
 	struct drain_endings *endings = &sm->drain.endings;
-	const struct drain_ending *known = find_ending(before, entry);
+	size_t at = map_counted(known, drained_place_key(entry));
 	struct port *port = drained_port(sm->fabric, entry);
 	struct drain_ending ending = {.entry = *entry, .read_pass = read_pass_of(port)};
 
-	if (known)
-		ending.read_pass = known->read_pass;
+	if (at && drained_same_place(&before->list[at - 1].entry, entry))
+		ending.read_pass = before->list[at - 1].read_pass;
 	else
 		endings->look_us = 0;
 	if (port && port->program.link_asked == PHYS_DISABLED && !has_other_reason(sm, entry))
@@ -65,12 +64,17 @@ void drain_end_mark(struct sm *sm)
 	struct drain_endings *endings = &sm->drain.endings, before = *endings;
 	const struct drained_entry *entry =
 		registry_first(sm->registry, REGISTRY_DRAINED, -1, NULL);
+	struct map known;
 
+	map_init(&known);
+	for (size_t i = 0; i < before.count; i++)
+		map_put(&known, drained_place_key(&before.list[i].entry), (void *)(i + 1));
 	endings->list = NULL;
 	endings->count = 0;
 	for (; entry; entry = registry_next(sm->registry, REGISTRY_DRAINED, -1, entry))
 		if (entry->ending)
-			take_ending(sm, &before, entry);
+			take_ending(sm, &before, &known, entry);
+	map_done(&known);
 	free(before.list);
 }
 

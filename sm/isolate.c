@@ -11,9 +11,15 @@
 #include "sm/context.h"
 #include "sm/discovery/disabled.h"
 
-/* Ports whose loss is judged after a read, because each needs searches of the fabric. A drain that
- * waits for a device longer than MOVING_US does not stop the policy. */
-enum { EXAMINED_MAX = 4, MOVING_US = 60000000, PORT_NAME_SIZE = NODE_DESC_SIZE + 16 };
+/* Last paths that are found, and ports that are logged, after a read: each of the former needs a
+ * search of the fabric. A drain that waits for a device longer than MOVING_US does not stop the
+ * policy. */
+enum {
+	EXAMINED_MAX = 4,
+	TOLD_MAX = 16,
+	MOVING_US = 60000000,
+	PORT_NAME_SIZE = NODE_DESC_SIZE + 16
+};
 
 /* Rules */
 
@@ -125,16 +131,12 @@ static bool fabric_is_moving(const struct sm *sm)
 /* The port of these figures; for the link of a host, the port of the host. NULL: not known. */
 static struct port *port_of_figures(const struct sm *sm, const struct isolate_figures *figures)
 {
-	struct node *node;
 	struct port *port;
 
 	if (!figures->is_switch)
 		return map_get(&sm->fabric->ports, figures->guid);
-	node = fabric_find_node(sm->fabric, figures->guid);
-	if (!node || !figures->num || figures->num > node->num_ports)
-		return NULL;
-	port = &node->port[figures->num];
-	return port->peer && !port_of_switch(port->peer) ? port->peer : port;
+	port = fabric_switch_port(sm->fabric, figures->guid, figures->num);
+	return port && port->peer && !port_of_switch(port->peer) ? port->peer : port;
 }
 
 /* GUIDs of nodes differ in other bits than the highest. */
@@ -172,16 +174,22 @@ static bool is_own_link(const struct sm *sm, const struct port *port)
 	       drain_manager_at(sm, port);
 }
 
-/* places and count: of drained_places(), to be freed by the caller. */
-static struct isolate_facts facts_of(const struct sm *sm, const struct port *port,
-				     struct drained_entry **places, size_t *count)
+/* The facts that are equal for all ports. */
+static struct isolate_facts common_facts(const struct sm *sm)
 {
-	const struct port *peer = port ? port->peer : NULL;
-	struct isolate_facts facts = {.moving = fabric_is_moving(sm),
-				      .no_link = !peer || port_state_of(port) < PORT_ACTIVE,
+	return (struct isolate_facts){.moving = fabric_is_moving(sm),
 				      .isolated = drained_count(sm->registry, true),
 				      .links = sm->fabric->num_links};
+}
 
+/* places and count: of drained_places(), to be freed by the caller. */
+static struct isolate_facts facts_of(const struct sm *sm, const struct port *port,
+				     struct isolate_facts facts, struct drained_entry **places,
+				     size_t *count)
+{
+	const struct port *peer = port ? port->peer : NULL;
+
+	facts.no_link = !peer || port_state_of(port) < PORT_ACTIVE;
 	if (facts.moving || facts.no_link)
 		return facts;
 	facts.drained =
@@ -212,8 +220,9 @@ static const char *const refusals[ISOLATE_VERDICTS] = {
 	[ISOLATE_LAST_PATH] = "it is the last path of some hosts",
 };
 
-/* Logged once for each port and verdict, until no port is above a threshold. */
-static void tell_refused(struct sm *sm, const struct port *port, enum isolate_verdict verdict,
+/* Logged once for each port and verdict, until no port is above a threshold; some in each read,
+ * because after a loss of power all ports may be above one. Returns whether it logs. */
+static bool tell_refused(struct sm *sm, const struct port *port, enum isolate_verdict verdict,
 			 const char *reason)
 {
 	struct log_subject subject;
@@ -221,42 +230,57 @@ static void tell_refused(struct sm *sm, const struct port *port, enum isolate_ve
 
 	if (!refusals[verdict] ||
 	    map_counted(&sm->drain.refused, isolate_key(port->node->guid, port->num)) == verdict)
-		return;
+		return false;
 	map_put(&sm->drain.refused, isolate_key(port->node->guid, port->num),
 		(void *)(uintptr_t)verdict);
 	subject = port_subject(port, MESSAGE_DRAINED);
 	log_about(LOG_WARNING, &subject,
 		  "%s is not isolated by policy: %s; the reason was %s (check its cable and plugs)",
 		  isolate_port_text(port, name), refusals[verdict], reason);
+	return true;
 }
 
+/* The target is the end of the cable that is not disabled, so that its record names both ends:
+ * drained_cut_off() needs them. */
 static void isolate_port(struct sm *sm, const struct port *port, const struct drained_entry *places,
 			 size_t count, const char *reason)
 {
-	struct log_subject subject = port_subject(port, MESSAGE_DRAINED);
+	bool is_place = places[0].node_guid == port->node->guid && places[0].port == port->num;
+	const struct port *target = is_place ? port->peer : port;
+	struct log_subject subject = port_subject(target, MESSAGE_DRAINED);
 	char name[PORT_NAME_SIZE];
 
 	log_about(LOG_WARNING, &subject,
 		  "%s is isolated by policy: %s (check its cable and plugs, then weftctl undrain "
 		  "%s %u)",
-		  isolate_port_text(port, name), reason, port->node->facts->description, port->num);
-	drain_put(sm, port->node, port->num, places, count, false, reason);
+		  isolate_port_text(target, name), reason, target->node->facts->description,
+		  target->num);
+	drain_put(sm, target->node, target->num, places, count, false, reason);
 	drain_begin(sm);
 }
 
+/* What a read found about the ports, for the limits of one read. */
+struct isolate_read {
+	struct isolate_facts common;
+	unsigned examined, told;
+};
+
 static enum isolate_verdict judge_port(struct sm *sm, const struct isolate_figures *figures,
-				       const char *reason)
+				       struct isolate_read *read)
 {
 	const struct port *port = port_of_figures(sm, figures);
 	struct drained_entry *places = NULL;
+	char reason[ISOLATE_REASON_SIZE];
 	size_t count = 0;
-	struct isolate_facts facts = facts_of(sm, port, &places, &count);
+	struct isolate_facts facts = facts_of(sm, port, read->common, &places, &count);
 	enum isolate_verdict verdict = isolate_verdict(&sm->options.isolate, &facts);
 
+	read->examined += verdict == ISOLATE_LAST_PATH;
+	isolate_excess(&sm->options.isolate, figures, reason);
 	if (verdict == ISOLATE_NOW)
 		isolate_port(sm, port, places, count, reason);
-	else if (port)
-		tell_refused(sm, port, verdict, reason);
+	else if (port && read->told < TOLD_MAX)
+		read->told += tell_refused(sm, port, verdict, reason);
 	free(places);
 	return verdict;
 }
@@ -280,17 +304,17 @@ static int by_excess(const void *a, const void *b)
 
 void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t count)
 {
-	const struct isolate_options *options = &sm->options.isolate;
+	struct isolate_read read = {.common = common_facts(sm)};
 	struct excess *list = mem_array(count + 1, sizeof(*list));
+	enum isolate_verdict verdict;
 	char reason[ISOLATE_REASON_SIZE];
 	size_t number = 0;
-	unsigned examined = 0;
 
 	if (peers_role(sm->peers) != SM_MASTER)
 		count = 0;
 	for (size_t i = 0; i < count; i++) {
-		list[number] =
-			(struct excess){isolate_excess(options, &figures[i], reason), &figures[i]};
+		list[number] = (struct excess){
+			isolate_excess(&sm->options.isolate, &figures[i], reason), &figures[i]};
 		number += list[number].ratio > 0;
 	}
 	if (!number) {
@@ -298,12 +322,8 @@ void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t 
 		map_init(&sm->drain.refused);
 	}
 	qsort(list, number, sizeof(*list), by_excess);
-	for (size_t i = 0; i < number && examined < EXAMINED_MAX; i++) {
-		enum isolate_verdict verdict;
-
-		isolate_excess(options, list[i].figures, reason);
-		verdict = judge_port(sm, list[i].figures, reason);
-		examined += verdict == ISOLATE_LAST_PATH;
+	for (size_t i = 0; i < number && read.examined < EXAMINED_MAX; i++) {
+		verdict = judge_port(sm, list[i].figures, &read);
 		if (verdict == ISOLATE_NOW || verdict == ISOLATE_MOVING)
 			break;
 	}

@@ -3,7 +3,8 @@
  * Isolation by policy: drains the port of a link with too many losses or errors (sm/drain.h), and
  * stores the reason. All of its options are 0 by default: it is off. It isolates at most one port
  * for each read of the counters, never a port whose loss cuts off a host, and none while the fabric
- * changes. Only weftctl undrain brings a port back. The rules are pure functions. Loop thread only.
+ * changes. A port returns by weftctl undrain, or by itself if its link may be the last path of a
+ * switch that is not reached any more (sm/drain.c). The rules are pure functions. Loop thread only.
  */
 #ifndef SM_ISOLATE_H
 #define SM_ISOLATE_H

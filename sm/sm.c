@@ -115,6 +115,7 @@ static void restored(void *arg)
 	struct sm *sm = arg;
 
 	sm->fabric->topology++;
+	sm->drain.number = registry_number(sm->registry);
 	fabric_new_rereg_epoch(sm->fabric);
 	trigger_heavy(&sm->trigger, "the registry was restored");
 }
@@ -124,6 +125,8 @@ static void restore_is_judged(void *arg, char *danger)
 	struct sm *sm = arg;
 
 	sm->restoring.comparison = NULL;
+	if (!danger)
+		danger = drain_judge_document(sm, sm->restoring.document);
 	sm->restoring.judged(sm->restoring.ctx, danger);
 }
 
@@ -135,18 +138,24 @@ static const char *restore_forbidden(void *arg)
 	return sm_is_master(sm) ? NULL : sm_state_name(peers_role(sm->peers));
 }
 
-/* By the same measure as a partition file. */
+/* P_Keys by the same measure as a partition file, drained ports by that of weftctl drain. */
 static void restore_judge(void *arg, struct registry *document, save_judged_fn *judged, void *ctx)
 {
 	struct sm *sm = arg;
 
 	sm->restoring = (struct restore_judgement){
+		.document = document,
 		.judged = judged,
 		.ctx = ctx,
 		.comparison = policy_judge_records(&sm->policy, document,
 						   sm->options.partition_confirm_ports,
 						   restore_is_judged, sm),
 	};
+}
+
+static void restore_complete(void *arg, struct registry *document)
+{
+	drain_complete_document(arg, document);
 }
 
 static void restore_judge_cancel(void *arg)
@@ -241,7 +250,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	sm_rx_init(sm);
 	engines_init(sm);
 	sm->save = save_new(loop, registry,
-			    &(struct save_owner){restore_forbidden, restore_judge,
+			    &(struct save_owner){restore_forbidden, restore_judge, restore_complete,
 						 restore_judge_cancel, restored, sm});
 	return sm;
 }

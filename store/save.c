@@ -317,6 +317,7 @@ static void document_is_judged(void *arg, char *danger)
 		return;
 	}
 	save->is_judged = true;
+	save->owner.complete(save->owner.ctx, save->document);
 	registry_replace_begin(&save->replace, save->registry, save->document, SECRETS);
 	loop_defer(&save->turn);
 }

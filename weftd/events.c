@@ -318,8 +318,8 @@ static guid_t say_drained(const void *before, const void *after, char text[TEXT_
 			 (const char *)entry->name, port, entry->by_policy ? "policy: " : "command",
 			 (const char *)entry->reason);
 	else
-		snprintf(text, TEXT_SIZE, "drain of \"%s\"%s ended by command",
-			 (const char *)entry->name, port);
+		snprintf(text, TEXT_SIZE, "drain of \"%s\"%s ended", (const char *)entry->name,
+			 port);
 	return 0;
 }
 

@@ -59,6 +59,8 @@ static const struct metric metrics[] = {
 	FABRIC("isolated_ports", "drained_ports.by_policy",
 	       "Ports that weftd disables by policy: isolate_flaps, isolate_ber, "
 	       "isolate_link_errors."),
+	FABRIC("ports_out_of_service", "drained_ports.down",
+	       "Ports that are down because of drained nodes and ports: both ends of each link."),
 	FABRIC("lid_top", "counts.lid_top", "Highest assigned LID."),
 	FABRIC("routing_unreached_pairs", "routing.unreached", "Pairs that no route connects."),
 	FABRIC("routing_looping_pairs", "routing.looping", "Pairs whose route is a loop."),

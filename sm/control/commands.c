@@ -196,7 +196,8 @@ json_t *sm_status(const struct sm *sm)
 	json_object_set_new(status, "disabled_ports", disabled_json(sm->fabric, sm->registry));
 	json_object_set_new(status, "drained",
 			    drained_json(&sm->drain.drained, sm->fabric, sm->registry));
-	json_object_set_new(status, "drained_ports", drained_ports_json(sm->fabric, sm->registry));
+	json_object_set_new(status, "drained_ports",
+			    drained_ports_json(&sm->drain.drained, sm->fabric, sm->registry));
 	json_object_set_new(status, "partitions", partitions_json(sm));
 	json_object_set_new(status, "sweeping", json_boolean(sm->sweep.running));
 	json_object_set_new(status, "window",

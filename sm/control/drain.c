@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/gone.h"
 #include "lib/mem.h"
 #include "sm/control/commands.h"
 #include "sm/discovery/disabled.h"
@@ -122,15 +123,15 @@ static bool find_target(const struct sm *sm, struct control_request *request, co
 			bool undrains, struct drain_target *out)
 {
 	const char *name = json_string_value(json_object_get(args, "node"));
-	int port = json_object_get(args, "port") ? port_argument(args) : 0;
+	bool has_port = json_object_get(args, "port");
+	int port = has_port ? port_argument(args) : 0;
 	char node[NODE_DESC_SIZE + 1], text[GONE_TEXT_SIZE];
 	struct snap_named named = {.place = -1}, other;
-	struct gone_node gone;
 	enum found found;
 	int split;
 
 	*out = (struct drain_target){0};
-	if (!name || port < 0) {
+	if (!name || port < has_port) { /* port 0 of a switch has no cable */
 		control_fail(request, "expected a node, and a port: a number from 1 to %d",
 			     PORT_MAX);
 		return false;
@@ -146,11 +147,37 @@ static bool find_target(const struct sm *sm, struct control_request *request, co
 		return true;
 	if (found == FOUND_SEVERAL)
 		control_fail(request, "\"%s\" could mean several drained nodes: use a GUID", name);
-	else if (!named.ambiguous && gone_recall(sm->fabric, name, &gone))
-		control_fail(request, "%s", gone_text(sm->fabric, &gone, text));
 	else
-		control_fail(request, "%s", named.error);
+		control_fail(request, "%s", gone_explain(sm->fabric, &named, name, text));
 	return false;
+}
+
+/* The record of a drained port that has a record of its own at this place. */
+static const struct drained_entry *find_cable_at(const struct sm *sm, guid_t guid, uint8_t port)
+{
+	const struct drained_entry *entry = drained_find(sm->registry, guid, port);
+
+	if (entry)
+		return entry;
+	entry = drained_at(sm->registry, guid, port);
+	while (entry && !entry->of_port)
+		entry = drained_next(sm->registry, DRAINED_BY_PLACE, entry);
+	return entry;
+}
+
+/* The record of a target; of a port, also that of the other end of its cable. NULL: none. */
+static const struct drained_entry *find_drained(const struct sm *sm,
+						const struct drain_target *target)
+{
+	const struct drained_entry *entry;
+	const struct port *peer = NULL;
+
+	if (!target->port)
+		return drained_find(sm->registry, target->guid, 0);
+	entry = find_cable_at(sm, target->guid, target->port);
+	if (!entry && target->node && target->port <= target->node->num_ports)
+		peer = port_last_peer(sm->fabric, &target->node->port[target->port]);
+	return peer ? find_cable_at(sm, peer->node->guid, peer->num) : entry;
 }
 
 static json_t *target_answer(const struct drain_target *target, bool drained)
@@ -368,13 +395,27 @@ static char *manager_objection(const struct sm *sm, const struct drain_target *t
 	return NULL;
 }
 
+/* Takes over places. */
+static void drain_reply_later(struct sm *sm, struct control_request *request,
+			      const struct drain_target *target,
+			      const struct drained_losses *losses, bool forced,
+			      struct drained_entry *places, size_t count)
+{
+	json_t *answer = target_answer(target, true);
+
+	json_object_set_new(answer, "ports_lost", json_integer(losses->ports));
+	json_object_set_new(answer, "pairs_lost", json_integer((json_int_t)losses->pairs));
+	if (forced)
+		json_object_set_new(answer, "forced_after_s", json_integer(DRAIN_FORCED_S));
+	draining_begin(sm, request, false, answer, places, count);
+}
+
 static void drain_target(struct sm *sm, struct control_request *request,
 			 const struct drain_target *target, bool forced)
 {
 	struct drained_entry *places = NULL;
 	struct drained_losses losses = {0};
 	size_t count = 0;
-	json_t *answer;
 	char *why;
 
 	if (target->node && target->port <= target->node->num_ports)
@@ -394,28 +435,49 @@ static void drain_target(struct sm *sm, struct control_request *request,
 		free(places);
 		return;
 	}
-	answer = target_answer(target, true);
-	json_object_set_new(answer, "ports_lost", json_integer(losses.ports));
-	json_object_set_new(answer, "pairs_lost", json_integer((json_int_t)losses.pairs));
-	if (losses.ports)
-		json_object_set_new(answer, "forced_after_s", json_integer(DRAIN_FORCED_S));
-	drain_put(sm, target->node, target->port, places, count, losses.ports > 0, NULL);
-	draining_begin(sm, request, false, answer, places, count);
+	drain_put(sm, target->node, target->port, places, count, forced, NULL);
+	drain_reply_later(sm, request, target, &losses, forced, places, count);
+}
+
+/* A drain by command takes over that of the policy, and force that of an earlier command. */
+static void drain_again(struct sm *sm, struct control_request *request,
+			const struct drain_target *target, const struct drained_entry *entry,
+			bool forced)
+{
+	const struct drained *drained = &sm->drain.drained;
+	const struct drained_target *of = drained_target_of(drained, entry);
+	struct drained_losses losses = {0};
+	struct drained_entry *places;
+	size_t count;
+
+	if (!entry->by_policy && (entry->forced || !forced)) {
+		reply_unchanged(request, target, true);
+		return;
+	}
+	if (of)
+		losses = drained_judge_again(drained, sm->fabric, sm->registry,
+					     (size_t)(of - drained->targets));
+	count = drain_take_over(sm, entry, forced, &places);
+	drain_reply_later(sm, request, target, &losses, forced, places, count);
 }
 
 static void command_drain(void *ctx, struct control_request *request, const json_t *args)
 {
+	bool forced = json_is_true(json_object_get(args, "force"));
+	const struct drained_entry *entry;
 	struct sm *sm = ctx;
 	struct drain_target target;
 
 	if (!sm_may_change(sm, request, "drain nodes and ports") ||
 	    !find_target(sm, request, args, false, &target))
 		return;
-	if (drained_find(sm->registry, target.guid, target.port) ||
-	    (target.port && drained_find(sm->registry, target.guid, 0)))
+	entry = find_drained(sm, &target);
+	if (entry)
+		drain_again(sm, request, &target, entry, forced);
+	else if (target.port && drained_find(sm->registry, target.guid, 0))
 		reply_unchanged(request, &target, true);
 	else
-		drain_target(sm, request, &target, json_is_true(json_object_get(args, "force")));
+		drain_target(sm, request, &target, forced);
 }
 
 /* undrain */
@@ -445,51 +507,47 @@ static void undrain_target(struct undrain *undrain, const struct drained_entry *
 		undrain->names,
 		first.of_port ? json_sprintf("%s port %u", (char *)first.name, first.of_port)
 			      : json_string((char *)first.name));
-	drain_drop(undrain->sm, first.of, first.of_port);
+	drain_end(undrain->sm, first.of, first.of_port);
 }
 
-/* Removes the ports that stay disabled for another reason. */
+/* Whether a place stays disabled for another reason, or the other end of its cable. */
+static bool stays_disabled(const struct registry *registry, const struct drained_entry *place)
+{
+	return port_is_drained(registry, place->node_guid, place->port) ||
+	       port_is_disabled(registry, place->node_guid, place->port) ||
+	       (place->of_port && (port_is_drained(registry, place->of, place->of_port) ||
+				   port_is_disabled(registry, place->of, place->of_port)));
+}
+
+/* Removes the ports that stay disabled. */
 static void leave_disabled(struct undrain *undrain)
 {
 	const struct registry *registry = undrain->sm->registry;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < undrain->count; i++) {
-		const struct drained_entry *place = &undrain->places[i];
-
-		if (!port_is_drained(registry, place->node_guid, place->port) &&
-		    !port_is_disabled(registry, place->node_guid, place->port))
-			undrain->places[kept++] = *place;
-	}
+	for (size_t i = 0; i < undrain->count; i++)
+		if (!stays_disabled(registry, &undrain->places[i]))
+			undrain->places[kept++] = undrain->places[i];
 	undrain->count = kept;
 }
 
-/* All targets, or only those of the policy. */
+/* All targets, or only those of the policy. Of a node, the record without a port counts. */
 static void undrain_all(struct undrain *undrain, bool only_policy)
 {
-	const struct drained_entry *entry;
+	const struct registry *registry = undrain->sm->registry;
+	const struct drained_entry *entry = drained_first(registry);
+	struct drained_entry *targets = NULL;
+	size_t count = 0;
 
-	do {
-		entry = drained_first(undrain->sm->registry);
-		while (entry && only_policy && !entry->by_policy)
-			entry = drained_next(undrain->sm->registry, -1, entry);
-		if (entry)
-			undrain_target(undrain, entry);
-	} while (entry);
-}
-
-/* The record of a port: a target of its own, or the other end of one. NULL: none. */
-static const struct drained_entry *find_drained(const struct sm *sm,
-						const struct drain_target *target)
-{
-	const struct drained_entry *entry = drained_find(sm->registry, target->guid, target->port);
-
-	if (entry || !target->port)
-		return entry;
-	entry = drained_at(sm->registry, target->guid, target->port);
-	while (entry && !entry->of_port)
-		entry = drained_next(sm->registry, DRAINED_BY_PLACE, entry);
-	return entry;
+	for (; entry; entry = drained_next(registry, -1, entry)) {
+		if ((only_policy && !entry->by_policy) || (entry->port && !entry->of_port))
+			continue;
+		targets = mem_grow(targets, count, sizeof(*targets));
+		targets[count++] = *entry;
+	}
+	for (size_t i = 0; i < count; i++)
+		undrain_target(undrain, &targets[i]);
+	free(targets);
 }
 
 static void undrain_one(struct undrain *undrain, struct control_request *request,
@@ -522,6 +580,7 @@ static void undrain_reply(struct undrain *undrain, struct control_request *reque
 		control_reply(request, answer);
 		return;
 	}
+	drain_ended(undrain->sm);
 	leave_disabled(undrain);
 	draining_begin(undrain->sm, request, true, answer, undrain->places, undrain->count);
 	undrain->places = NULL;

@@ -51,30 +51,18 @@ static const char *subnet_condition(const struct sm *sm)
 	}
 }
 
-static json_t *place_of_port(const char *name, guid_t guid, uint8_t num)
-{
-	char text[GUID_TEXT];
-
-	return json_pack("{s:s,s:s,s:i}", "guid", guid_text(guid, text), "description", name,
-			 "port", num);
-}
-
 static json_t *lost_end(const struct sm *sm, const struct link_end *end)
 {
 	const struct node *node = fabric_find_node(sm->fabric, end->guid);
 
-	return place_of_port(node ? node->facts->description : end->name, end->guid, end->num);
-}
-
-static bool is_end_by_command(const struct sm *sm, const struct link_end *end)
-{
-	return port_is_disabled(sm->registry, end->guid, end->num) ||
-	       port_is_drained(sm->registry, end->guid, end->num);
+	return control_port_json(end->guid, node ? node->facts->description : end->name, end->num);
 }
 
 static bool is_by_command(const struct sm *sm, const struct lost_link *lost)
 {
-	return is_end_by_command(sm, &lost->end[0]) || is_end_by_command(sm, &lost->end[1]);
+	return port_is_disabled(sm->registry, lost->end[0].guid, lost->end[0].num) ||
+	       port_is_disabled(sm->registry, lost->end[1].guid, lost->end[1].num) ||
+	       drained_explains(sm->registry, lost);
 }
 
 static int lost_order(const void *a, const void *b)
@@ -128,8 +116,8 @@ static json_t *notes_json(const struct sm *sm, struct port_notes *notes,
 	port_notes_keep(notes, sm->fabric, has_fault);
 	for (unsigned i = 0; i < notes->count && i < EXAMPLES; i++) {
 		const struct port *port = port_notes_port(&notes->row[i], sm->fabric);
-		json_t *row =
-			place_of_port(port->node->facts->description, port->node->guid, port->num);
+		json_t *row = control_port_json(port->node->guid, port->node->facts->description,
+						port->num);
 
 		if (what)
 			json_object_set_new(row, "what", json_string(what(port)));

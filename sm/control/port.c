@@ -108,7 +108,7 @@ static void port_members(const struct place *place, struct buffer *out)
 	port_peer_row(place, out);
 	if (port_is_disabled(place->registry, facts->info.node_guid, place->port))
 		row_boolean(out, "disabled", true);
-	if (port_is_drained(place->registry, facts->info.node_guid, place->port))
+	if (drained_of_port(place->registry, facts->info.node_guid, place->port))
 		row_boolean(out, "drained", true);
 	if (info->port_state > PORT_DOWN) {
 		row_string(out, "width_speed",
@@ -555,7 +555,7 @@ static char *objection(const struct asking *asking, const struct node *node)
 				  port->peer->node->facts->description, port->peer->num);
 	if (node->type != NODE_SWITCH)
 		return mem_printf("only ports of switches can be disabled and enabled");
-	drained = drained_at(asking->sm->registry, node->guid, port->num);
+	drained = drained_of_port(asking->sm->registry, node->guid, port->num);
 	if (!asking->disables && drained)
 		return drained_objection(drained, port);
 	if (asking->disables && !asking->forced && port->peer &&

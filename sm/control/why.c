@@ -91,7 +91,7 @@ static bool why_is_drained(const struct why *why, const struct port *port, const
 			   struct obstacle *out)
 {
 	const struct drained_entry *entry =
-		drained_at(why->sm->registry, port->node->guid, port->num);
+		drained_of_port(why->sm->registry, port->node->guid, port->num);
 	char name[PORT_NAME_SIZE], target[PORT_NAME_SIZE];
 
 	if (!entry)

@@ -18,16 +18,6 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 	       registry_find(registry, REGISTRY_DISABLED, &key) != NULL;
 }
 
-/* The port of a record; NULL: it is not in the fabric. */
-static struct port *disabled_port(const struct fabric *fabric, const struct disabled_entry *entry)
-{
-	struct node *node = fabric_find_node(fabric, entry->node_guid);
-
-	return node && node->type == NODE_SWITCH && entry->port <= node->num_ports
-		       ? &node->port[entry->port]
-		       : NULL;
-}
-
 void disabled_keep_down(struct port *port)
 {
 	if (!port_facts(port)->known)
@@ -43,7 +33,7 @@ void disabled_apply(struct fabric *fabric, const struct registry *registry)
 	const struct disabled_entry *entry = registry_first(registry, REGISTRY_DISABLED, -1, NULL);
 
 	for (; entry; entry = registry_next(registry, REGISTRY_DISABLED, -1, entry)) {
-		struct port *port = disabled_port(fabric, entry);
+		struct port *port = fabric_switch_port(fabric, entry->node_guid, entry->port);
 
 		if (port)
 			disabled_keep_down(port);

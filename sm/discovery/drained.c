@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Marks drained ports in the model, and judges what they cut off: sm/discovery/drained.h. */
+/* Reads the records of drained ports, and marks the ports in the model: sm/discovery/drained.h. */
 #include "sm/discovery/drained.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "fabric/no_transit.h"
-#include "lib/guid.h"
-#include "lib/map.h"
+#include "lib/hash.h"
 #include "lib/mem.h"
 #include "sm/discovery/disabled.h"
 
@@ -44,6 +41,14 @@ const struct drained_entry *drained_at(const struct registry *registry, guid_t n
 			registry_first(registry, REGISTRY_DRAINED, DRAINED_BY_PLACE, &key));
 }
 
+const struct drained_entry *drained_of_port(const struct registry *registry, guid_t node_guid,
+					    uint8_t port)
+{
+	const struct drained_entry *entry = drained_at(registry, node_guid, port);
+
+	return entry || !port ? entry : drained_find(registry, node_guid, port);
+}
+
 bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port)
 {
 	return drained_at(registry, node_guid, port) != NULL;
@@ -60,26 +65,12 @@ const struct drained_entry *drained_find(const struct registry *registry, guid_t
 
 struct port *drained_port(const struct fabric *fabric, const struct drained_entry *entry)
 {
-	struct node *node = fabric_find_node(fabric, entry->node_guid);
-
-	return entry->port && node && node->type == NODE_SWITCH && entry->port <= node->num_ports
-		       ? &node->port[entry->port]
-		       : NULL;
-}
-
-/* The switch at the manager's port, or the manager's switch itself; NULL: there is none. */
-static struct node *own_switch(const struct fabric *fabric)
-{
-	const struct port *port = fabric->sm_port;
-
-	if (port && !port_of_switch(port))
-		port = port->peer;
-	return port && port_of_switch(port) ? port->node : NULL;
+	return fabric_switch_port(fabric, entry->node_guid, entry->port);
 }
 
 bool drained_is_own(const struct fabric *fabric, const struct drained_entry *entry)
 {
-	const struct node *first = own_switch(fabric);
+	const struct node *first = fabric_first_switch(fabric);
 	const struct port *port = drained_port(fabric, entry);
 
 	if (!fabric->sm_port)
@@ -90,204 +81,64 @@ bool drained_is_own(const struct fabric *fabric, const struct drained_entry *ent
 	       (entry->of == fabric->sm_port->node->guid || (first && entry->of == first->guid));
 }
 
-/* What the manager reaches */
-
-/* Ports and a switch that a search does not pass, apart from those that are disabled or drained
- * already; and an adapter that does not count. */
-struct drained_cut {
-	struct map ports; /* struct port by its address */
-	const struct node *node;
-	bool as_routes; /* only cables and switches that routes may use */
-};
-
-static bool is_cut(const struct drained_cut *cut, const struct port *port)
-{
-	return cut->ports.count && map_get(&cut->ports, (uintptr_t)port);
-}
-
-static bool is_passable(const struct registry *registry, const struct drained_cut *cut,
-			const struct port *port)
-{
-	const struct port *peer = port->peer;
-
-	return peer && (!cut->as_routes || cable_counts(port)) && !is_cut(cut, port) &&
-	       !is_cut(cut, peer) && !disabled_is_going(registry, port) &&
-	       !disabled_is_going(registry, peer);
-}
-
-static bool is_barrier(const struct fabric *fabric, const struct drained_cut *cut,
-		       const struct node *node)
-{
-	return node == cut->node || node->sw->drained ||
-	       (cut->as_routes && !switch_counts(fabric, node));
-}
-
-/* Puts the switches that the manager reaches into reached. Returns the number of ports of adapters
- * at these switches. */
-static unsigned search_reached(const struct fabric *fabric, const struct registry *registry,
-			       const struct drained_cut *cut, struct map *reached)
-{
-	struct node **queue = mem_array(fabric->num_switches + 1, sizeof(*queue));
-	struct node *first = own_switch(fabric);
-	size_t head = 0, tail = 0;
-	unsigned ends = 0;
-
-	if (first) {
-		queue[tail++] = first;
-		map_put(reached, first->guid, first);
-	}
-	while (head < tail) {
-		struct node *node = queue[head++];
-
-		for (unsigned i = 1; i <= node->num_ports; i++) {
-			struct node *next;
-
-			if (!is_passable(registry, cut, &node->port[i]))
-				continue;
-			next = node->port[i].peer->node;
-			if (next->type != NODE_SWITCH) {
-				ends += next != cut->node;
-				continue;
-			}
-			if (map_get(reached, next->guid) || is_barrier(fabric, cut, next))
-				continue;
-			map_put(reached, next->guid, next);
-			queue[tail++] = next;
-		}
-	}
-	free(queue);
-	return ends;
-}
-
-/* The ports of other nodes at the cables of this node: of a switch only those that the manager
- * reaches without the node. */
-static size_t places_of_node(const struct fabric *fabric, const struct registry *registry,
-			     const struct node *node, struct drained_entry *out)
-{
-	struct drained_cut cut = {.node = node};
-	struct map reached;
-	size_t count = 0;
-
-	map_init(&reached);
-	search_reached(fabric, registry, &cut, &reached);
-	for (unsigned i = 1; i <= node->num_ports; i++) {
-		const struct port *peer = node->port[i].peer;
-
-		if (!peer || !port_of_switch(peer) || peer->node == node ||
-		    (node->type == NODE_SWITCH && !map_get(&reached, peer->node->guid)))
-			continue;
-		out[count++] =
-			(struct drained_entry){.node_guid = peer->node->guid, .port = peer->num};
-	}
-	map_done(&reached);
-	return count;
-}
-
-/* The end of a cable that the manager reaches without this cable. */
-static const struct port *reachable_end(const struct fabric *fabric,
-					const struct registry *registry, const struct port *port)
-{
-	struct drained_cut cut = {.node = NULL};
-	struct map reached;
-	bool reaches;
-
-	if (!port->peer || !port_of_switch(port->peer))
-		return port;
-	map_init(&cut.ports);
-	map_init(&reached);
-	map_put(&cut.ports, (uintptr_t)port, (void *)port);
-	search_reached(fabric, registry, &cut, &reached);
-	reaches = map_get(&reached, port->node->guid);
-	map_done(&reached);
-	map_done(&cut.ports);
-	return reaches ? port : port->peer;
-}
-
-size_t drained_places(const struct fabric *fabric, const struct registry *registry,
-		      const struct node *node, uint8_t port, struct drained_entry **out)
-{
-	struct drained_entry *places = mem_array(node->num_ports + 1u, sizeof(*places));
-	const struct port *end = port ? &node->port[port] : NULL;
-	size_t count = 0;
-
-	*out = places;
-	if (!end)
-		return places_of_node(fabric, registry, node, places);
-	if (node->type == NODE_SWITCH)
-		end = reachable_end(fabric, registry, end);
-	else
-		end = end->peer && port_of_switch(end->peer) ? end->peer : NULL;
-	if (end)
-		places[count++] =
-			(struct drained_entry){.node_guid = end->node->guid, .port = end->num};
-	return count;
-}
-
-struct drained_losses drained_judge(const struct fabric *fabric, const struct registry *registry,
-				    const struct node *target, const struct drained_entry *places,
-				    size_t count)
-{
-	struct drained_cut cut = {.node = target && target->type != NODE_SWITCH ? target : NULL,
-				  .as_routes = true};
-	struct drained_losses losses;
-	struct map reached;
-	unsigned before, after;
-
-	map_init(&cut.ports);
-	map_init(&reached);
-	before = search_reached(fabric, registry, &cut, &reached);
-	for (size_t i = 0; i < count; i++) {
-		struct port *port = drained_port(fabric, &places[i]);
-
-		if (port)
-			map_put(&cut.ports, (uintptr_t)port, port);
-	}
-	map_done(&reached);
-	map_init(&reached);
-	after = search_reached(fabric, registry, &cut, &reached);
-	map_done(&reached);
-	map_done(&cut.ports);
-	losses.ports = before - after;
-	losses.pairs = (uint64_t)losses.ports * after;
-	return losses;
-}
-
 /* Targets and places */
 
-/* GUIDs of nodes differ in other bits than the highest. */
 static uint64_t drained_key(const struct drained_entry *entry)
 {
-	return entry->of ^ (uint64_t)entry->of_port << 56;
+	const uint64_t target[] = {entry->of, entry->of_port};
+
+	return hash_bytes(HASH_SEED, target, sizeof(target));
 }
 
-static struct drained_target *find_target_of(const struct drained *drained,
-					     const struct drained_entry *entry)
+uint64_t drained_place_key(const struct drained_entry *entry)
+{
+	const uint64_t place[] = {entry->node_guid, entry->port, entry->of, entry->of_port};
+
+	return hash_bytes(HASH_SEED, place, sizeof(place));
+}
+
+struct drained_target *drained_target_of(const struct drained *drained,
+					 const struct drained_entry *entry)
 {
 	size_t at = map_counted(&drained->index, drained_key(entry));
 
 	return at ? &drained->targets[at - 1] : NULL;
 }
 
+bool drained_same_place(const struct drained_entry *a, const struct drained_entry *b)
+{
+	return a->node_guid == b->node_guid && a->port == b->port && a->of == b->of &&
+	       a->of_port == b->of_port;
+}
+
+static const struct drained_place *find_place(const struct drained *drained,
+					      const struct drained_entry *entry)
+{
+	size_t at = map_counted(&drained->place_index, drained_place_key(entry));
+
+	return at && drained_same_place(&drained->places[at - 1].entry, entry)
+		       ? &drained->places[at - 1]
+		       : NULL;
+}
+
 static size_t take_target(struct drained *drained, const struct drained *before,
 			  const struct drained_entry *entry)
 {
-	struct drained_target *known = find_target_of(drained, entry);
-	const struct drained_target *old = find_target_of(before, entry);
+	struct drained_target *known = drained_target_of(drained, entry);
+	const struct drained_target *old = drained_target_of(before, entry);
 
 	if (known)
 		return (size_t)(known - drained->targets);
 	drained->targets =
 		mem_grow(drained->targets, drained->num_targets, sizeof(*drained->targets));
 	drained->targets[drained->num_targets++] =
-		(struct drained_target){.entry = *entry, .held = old && old->held};
+		(struct drained_target){.entry = *entry,
+					.is_new = !old,
+					.held = old && old->held,
+					.untold = old && old->untold,
+					.cuts_off = old && old->cuts_off};
 	map_put(&drained->index, drained_key(entry), (void *)drained->num_targets);
 	return drained->num_targets - 1;
-}
-
-static bool is_place(const struct drained_place *place, const struct drained_entry *entry)
-{
-	return place->entry.node_guid == entry->node_guid && place->entry.port == entry->port &&
-	       place->entry.of == entry->of && place->entry.of_port == entry->of_port;
 }
 
 bool drained_is_down(const struct port *port)
@@ -297,22 +148,16 @@ bool drained_is_down(const struct port *port)
 		(port->program.keeps_link && port_state_of(port) == PORT_DOWN));
 }
 
-/* A step that was reached is kept, unless the link of an isolated place came up again. at: in
- * before, after the last place that was found; both lists have the order of the records. */
-static void take_record(struct drained *drained, const struct drained *before, size_t *at,
+/* A step that was reached is kept, unless the link of an isolated place came up again. */
+static void take_record(struct drained *drained, const struct drained *before,
 			struct fabric *fabric, const struct drained_entry *entry)
 {
 	const struct port *port = drained_port(fabric, entry);
-	struct drained_place place = {.step = DRAINED_MARKED};
+	const struct drained_place *old = find_place(before, entry);
+	struct drained_place place = old ? *old : (struct drained_place){.step = DRAINED_MARKED};
 	bool is_down = port && drained_is_down(port);
+	struct drained_target *target;
 
-	for (size_t i = *at; i < before->count; i++) {
-		if (!is_place(&before->places[i], entry))
-			continue;
-		place = before->places[i];
-		*at = i + 1;
-		break;
-	}
 	place.entry = *entry;
 	if (place.step == DRAINED_MARKED && is_down)
 		place.step = DRAINED_ISOLATED;
@@ -321,8 +166,12 @@ static void take_record(struct drained *drained, const struct drained *before, s
 		place.marked_us = 0;
 	}
 	place.target = take_target(drained, before, entry);
+	target = &drained->targets[place.target];
+	place.next = target->first;
 	drained->places = mem_grow(drained->places, drained->count, sizeof(*drained->places));
 	drained->places[drained->count++] = place;
+	target->first = drained->count;
+	map_put(&drained->place_index, drained_place_key(entry), (void *)drained->count);
 }
 
 static void drained_free(struct drained *drained)
@@ -330,6 +179,7 @@ static void drained_free(struct drained *drained)
 	free(drained->places);
 	free(drained->targets);
 	map_done(&drained->index);
+	map_done(&drained->place_index);
 	*drained = (struct drained){0};
 }
 
@@ -353,6 +203,34 @@ void drained_tally(struct drained *drained)
 }
 
 /* Marks */
+
+const struct drained_place *drained_next_place(const struct drained *drained, size_t target,
+					       const struct drained_place *place)
+{
+	size_t next = place ? place->next : drained->targets[target].first;
+
+	return next ? &drained->places[next - 1] : NULL;
+}
+
+/* What the places of a target cut off that is not marked. */
+static struct drained_losses judge_places(const struct drained *drained,
+					  const struct fabric *fabric,
+					  const struct registry *registry, size_t target)
+{
+	const struct node *node = fabric_find_node(fabric, drained->targets[target].entry.of);
+	struct drained_entry *places = NULL;
+	const struct drained_place *place = NULL;
+	struct drained_losses losses;
+	size_t count = 0;
+
+	while ((place = drained_next_place(drained, target, place))) {
+		places = mem_grow(places, count, sizeof(*places));
+		places[count++] = place->entry;
+	}
+	losses = drained_judge(fabric, registry, node, places, count);
+	free(places);
+	return losses;
+}
 
 static void mark_port(struct fabric *fabric, const struct drained_entry *entry, bool is_drained)
 {
@@ -380,27 +258,55 @@ static bool marks_port(const struct drained *drained, const struct drained_place
 }
 
 /* Whether another target marks the port of this place. */
-static bool is_marked_by_other(const struct drained *drained, const struct drained_place *place)
+static bool is_marked_by_other(const struct drained *drained, const struct registry *registry,
+			       const struct drained_place *place)
 {
-	for (size_t i = 0; i < drained->count; i++) {
-		const struct drained_place *other = &drained->places[i];
+	const struct drained_entry *entry =
+		drained_at(registry, place->entry.node_guid, place->entry.port);
 
-		if (other->target != place->target && other->entry.port == place->entry.port &&
-		    other->entry.node_guid == place->entry.node_guid && marks_port(drained, other))
+	for (; entry; entry = drained_next(registry, DRAINED_BY_PLACE, entry)) {
+		const struct drained_place *other = find_place(drained, entry);
+
+		if (other && other->target != place->target && marks_port(drained, other))
 			return true;
 	}
 	return false;
 }
 
-static void mark_all(const struct drained *drained, struct fabric *fabric)
+static void mark_place(const struct drained *drained, struct fabric *fabric,
+		       const struct registry *registry, const struct drained_place *place)
 {
-	for (size_t i = 0; i < drained->count; i++) {
-		const struct drained_place *place = &drained->places[i];
+	mark_node(fabric, &place->entry, !drained->targets[place->target].held);
+	mark_port(fabric, &place->entry,
+		  marks_port(drained, place) || is_marked_by_other(drained, registry, place));
+}
 
-		mark_node(fabric, &place->entry, !drained->targets[place->target].held);
-		mark_port(fabric, &place->entry,
-			  marks_port(drained, place) || is_marked_by_other(drained, place));
+/* Routes never leave the last path of an adapter: a new target is judged before it is marked, and
+ * the next one after this. */
+static void mark_new(struct drained *drained, struct fabric *fabric,
+		     const struct registry *registry)
+{
+	for (size_t i = 0; i < drained->num_targets; i++) {
+		struct drained_target *target = &drained->targets[i];
+		const struct drained_place *place = NULL;
+
+		if (!target->is_new)
+			continue;
+		target->held =
+			!target->entry.forced && judge_places(drained, fabric, registry, i).ports;
+		target->untold = target->held;
+		while ((place = drained_next_place(drained, i, place)))
+			mark_place(drained, fabric, registry, place);
 	}
+}
+
+static void mark_all(struct drained *drained, struct fabric *fabric,
+		     const struct registry *registry)
+{
+	for (size_t i = 0; i < drained->count; i++)
+		if (!drained->targets[drained->places[i].target].is_new)
+			mark_place(drained, fabric, registry, &drained->places[i]);
+	mark_new(drained, fabric, registry);
 }
 
 /* Adds records for the cables of a drained switch that have none. */
@@ -445,7 +351,6 @@ void drained_mark(struct drained *drained, struct fabric *fabric, struct registr
 		  bool extend)
 {
 	uint64_t number = registry_number(registry);
-	size_t at = 0;
 	const struct drained_entry *entry = drained_first(registry);
 	struct drained before = *drained;
 
@@ -460,9 +365,9 @@ void drained_mark(struct drained *drained, struct fabric *fabric, struct registr
 	}
 	for (; entry; entry = drained_next(registry, -1, entry))
 		if (!drained_is_own(fabric, entry))
-			take_record(drained, &before, &at, fabric, entry);
+			take_record(drained, &before, fabric, entry);
 	drained_free(&before);
-	mark_all(drained, fabric);
+	mark_all(drained, fabric, registry);
 	drained_tally(drained);
 	if (!extend)
 		return;
@@ -481,20 +386,20 @@ void drained_unmark(struct drained *drained, struct fabric *fabric)
 }
 
 /* Changes the marks of a target for a search, and not the topology. */
-static void show_target(const struct drained *drained, const struct fabric *fabric, size_t target,
-			bool is_drained)
+static void show_target(const struct drained *drained, const struct fabric *fabric,
+			const struct registry *registry, size_t target, bool is_drained)
 {
 	const struct drained_entry *of = &drained->targets[target].entry;
 	struct node *node = of->of_port ? NULL : fabric_find_node(fabric, of->of);
+	const struct drained_place *place = NULL;
 
 	if (node && node->sw)
 		node->sw->drained = is_drained;
-	for (size_t i = 0; i < drained->count; i++) {
-		const struct drained_place *place = &drained->places[i];
+	while ((place = drained_next_place(drained, target, place))) {
 		struct port *port = drained_port(fabric, &place->entry);
 
-		if (place->target == target && port && marks_port(drained, place) &&
-		    !is_marked_by_other(drained, place))
+		if (port && marks_port(drained, place) &&
+		    !is_marked_by_other(drained, registry, place))
 			port->program.drained = is_drained;
 	}
 }
@@ -503,22 +408,51 @@ struct drained_losses drained_judge_again(const struct drained *drained,
 					  const struct fabric *fabric,
 					  const struct registry *registry, size_t target)
 {
-	const struct drained_target *of = &drained->targets[target];
-	struct drained_entry *places = mem_array(of->ports + 1, sizeof(*places));
+	bool is_marked = !drained->targets[target].held;
 	struct drained_losses losses;
-	size_t count = 0;
 
-	for (size_t i = 0; i < drained->count; i++)
-		if (drained->places[i].target == target && drained->places[i].entry.port)
-			places[count++] = drained->places[i].entry;
-	if (!of->held)
-		show_target(drained, fabric, target, false);
-	losses = drained_judge(fabric, registry, fabric_find_node(fabric, of->entry.of), places,
-			       count);
-	if (!of->held)
-		show_target(drained, fabric, target, true);
-	free(places);
+	if (is_marked)
+		show_target(drained, fabric, registry, target, false);
+	losses = judge_places(drained, fabric, registry, target);
+	if (is_marked)
+		show_target(drained, fabric, registry, target, true);
 	return losses;
+}
+
+/* Whether the port of a place leads, or led, to an adapter. */
+static bool leads_to_end(const struct registry *registry, const struct drained_entry *place)
+{
+	const struct lid_entry key = {.node_guid = place->node_guid, .port = place->port};
+
+	return registry_first(registry, REGISTRY_LID, LID_BY_PLACE, &key) != NULL;
+}
+
+/* Of a node that is drained itself it is wanted. */
+static bool is_missing(const struct fabric *fabric, const struct registry *registry, guid_t guid)
+{
+	const struct node *node = fabric_find_node(fabric, guid);
+
+	return !(node && fabric_reaches(fabric, node)) && !drained_find(registry, guid, 0);
+}
+
+guid_t drained_cut_off(const struct drained *drained, const struct fabric *fabric,
+		       const struct registry *registry, size_t target)
+{
+	const struct drained_entry *of = &drained->targets[target].entry;
+	const struct drained_place *place = NULL;
+
+	while ((place = drained_next_place(drained, target, place))) {
+		const struct drained_entry *entry = &place->entry;
+
+		if (!entry->port || leads_to_end(registry, entry))
+			continue;
+		if (is_missing(fabric, registry, entry->node_guid))
+			return entry->node_guid;
+		if (of->of_port && entry->node_guid != of->of && place->step == DRAINED_ISOLATED &&
+		    is_missing(fabric, registry, of->of))
+			return of->of;
+	}
+	return 0;
 }
 
 void drained_apply(const struct drained *drained, const struct fabric *fabric, uint64_t now_us,
@@ -535,75 +469,4 @@ void drained_apply(const struct drained *drained, const struct fabric *fabric, u
 			continue;
 		disabled_keep_down(port);
 	}
-}
-
-/* Status */
-
-static json_t *target_json(const struct drained *drained, const struct fabric *fabric,
-			   const struct drained_entry *target)
-{
-	const struct node *node = fabric_find_node(fabric, target->of);
-	const struct drained_target *of = find_target_of(drained, target);
-	unsigned ports = of ? of->ports : 0, isolated = of ? of->isolated : 0;
-	char guid[GUID_TEXT];
-	json_t *json;
-
-	json = json_pack("{s:s,s:s,s:s,s:I,s:s,s:i,s:i}", "guid", guid_text(target->of, guid),
-			 "description",
-			 node ? node->facts->description : (const char *)target->name, "by",
-			 target->by_policy ? "policy" : "command", "since_s",
-			 (json_int_t)target->since_s, "state",
-			 drained_is_own(fabric, target) ? "own path"
-			 : of && of->held		? "held: last path"
-			 : isolated == ports		? "isolated"
-							: "draining",
-			 "ports", (int)ports, "isolated", (int)isolated);
-	if (target->of_port)
-		json_object_set_new(json, "port", json_integer(target->of_port));
-	if (target->reason[0])
-		json_object_set_new(json, "reason", json_string((const char *)target->reason));
-	return json;
-}
-
-unsigned drained_count(const struct registry *registry, bool by_policy)
-{
-	const struct drained_entry *entry = drained_first(registry);
-	unsigned count = 0;
-
-	for (; entry; entry = drained_next(registry, -1, entry))
-		count += entry->port && (bool)entry->by_policy == by_policy;
-	return count;
-}
-
-json_t *drained_ports_json(const struct fabric *fabric, const struct registry *registry)
-{
-	const struct drained_entry *entry = drained_first(registry);
-	json_t *json = json_pack("{s:i,s:i}", "by_command", (int)drained_count(registry, false),
-				 "by_policy", (int)drained_count(registry, true));
-	const struct node *node;
-
-	while (entry && !entry->by_policy)
-		entry = drained_next(registry, -1, entry);
-	if (!entry)
-		return json;
-	node = fabric_find_node(fabric, entry->of);
-	json_object_set_new(json, "example",
-			    json_pack("{s:s,s:i,s:s}", "description",
-				      node ? node->facts->description : (const char *)entry->name,
-				      "port", entry->of_port, "reason",
-				      (const char *)entry->reason));
-	return json;
-}
-
-/* A target with a port has one record. Of a node, only the record without a port counts. */
-json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
-		     const struct registry *registry)
-{
-	const struct drained_entry *entry = drained_first(registry);
-	json_t *array = json_array();
-
-	for (; entry; entry = drained_next(registry, -1, entry))
-		if (entry->of_port || !entry->port)
-			json_array_append_new(array, target_json(drained, fabric, entry));
-	return array;
 }

@@ -8,7 +8,10 @@
  * failover.
  *
  * drained_mark() copies the records to the model: port->program.drained, switch_state.drained. A
- * freeze leaves out the cables of such ports between switches, and such switches. Loop thread only.
+ * freeze leaves out the cables of such ports between switches, and such switches.
+ *
+ * Implemented in drained.c (records, marks), drained_judge.c (places and losses) and drained_json.c
+ * (status). Loop thread only.
  */
 #ifndef SM_DISCOVERY_DRAINED_H
 #define SM_DISCOVERY_DRAINED_H
@@ -32,6 +35,7 @@ struct drained_place {
 			     */
 	uint64_t clear_us;  /* time of DRAINED_CLEAR */
 	size_t target;	    /* index in targets */
+	size_t next;	    /* index of the next place of this target + 1; 0: no more */
 };
 
 struct drained_target {
@@ -39,6 +43,10 @@ struct drained_target {
 	/* Other paths were lost since the drain was judged: ports that are not down yet stay up,
 	 * and are not marked, until there is another path again. */
 	bool held;
+	bool is_new;		  /* no drained_mark() before had it */
+	bool untold;		  /* held from the beginning, which is not logged yet */
+	bool cuts_off;		  /* drained_cut_off() found a switch at the last sweep */
+	size_t first;		  /* index of a place + 1 */
 	unsigned ports, isolated; /* drained_tally() */
 	enum drained_step lowest; /* of its ports */
 };
@@ -48,7 +56,9 @@ struct drained {
 	size_t count;
 	struct drained_target *targets;
 	size_t num_targets;
-	struct map index; /* by drained_key(), the index of a target + 1 */
+	/* The index of a target + 1, and of a place + 1, by hashes of the members that identify it.
+	 */
+	struct map index, place_index;
 };
 
 /* A walk over the records that are in force; those of an ended drain are not (ending). NULL: no
@@ -59,8 +69,15 @@ const struct drained_entry *drained_next(const struct registry *registry, int in
 /* The first record that drains this port of a switch; NULL: none. */
 const struct drained_entry *drained_at(const struct registry *registry, guid_t node_guid,
 				       uint8_t port);
-/* Whether there is one. */
+/* The same, or of the other end of this cable, if that end is disabled and this port is the target.
+ */
+const struct drained_entry *drained_of_port(const struct registry *registry, guid_t node_guid,
+					    uint8_t port);
+/* Whether there is a record at this place. */
 bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port);
+/* A hash of place and target, and whether two records have the same. */
+uint64_t drained_place_key(const struct drained_entry *entry);
+bool drained_same_place(const struct drained_entry *a, const struct drained_entry *b);
 /* The records of a target, a node (port 0) or a port; the first, or NULL. The next: drained_next()
  * with the index DRAINED_BY_TARGET. */
 const struct drained_entry *drained_find(const struct registry *registry, guid_t node_guid,
@@ -72,6 +89,9 @@ bool drained_is_own(const struct fabric *fabric, const struct drained_entry *ent
  * of drained switches that are new. fabric->topology rises if routes are affected. */
 void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
 		  bool extend);
+/* The target of a record; NULL: drained_mark() did not see it, or it is the manager's own path. */
+struct drained_target *drained_target_of(const struct drained *drained,
+					 const struct drained_entry *entry);
 /* Counts the places of each target, after steps have changed. */
 void drained_tally(struct drained *drained);
 /* Removes all marks, because this manager is not MASTER, and frees the list. */
@@ -102,16 +122,33 @@ struct drained_losses drained_judge(const struct fabric *fabric, const struct re
 				    const struct node *target, const struct drained_entry *places,
 				    size_t count);
 
-/* The same for a target that is drained already, as if it was not. */
+/* The same for several targets at once; NULL among targets is ignored. A place may occur twice. */
+struct drained_losses drained_judge_all(const struct fabric *fabric,
+					const struct registry *registry,
+					const struct node *const *targets, size_t num_targets,
+					const struct drained_entry *places, size_t count);
+
+/* What is lost by a target that is drained already, as if it was not. */
 struct drained_losses drained_judge_again(const struct drained *drained,
 					  const struct fabric *fabric,
 					  const struct registry *registry, size_t target);
 
+/* Walks over the places of a target. NULL: the first, or no more. */
+const struct drained_place *drained_next_place(const struct drained *drained, size_t target,
+					       const struct drained_place *place);
+/* The NodeGUID of a switch that the manager does not reach, and that has, or had, a cable to this
+ * target: its disabled port may be the cause. 0: there is none. A host is never meant. */
+guid_t drained_cut_off(const struct drained *drained, const struct fabric *fabric,
+		       const struct registry *registry, size_t target);
+
 /* The number of places, by the policy or by commands. */
 unsigned drained_count(const struct registry *registry, bool by_policy);
-/* The numbers of places, and the first target of the policy, for weftctl status; a new reference.
- */
-json_t *drained_ports_json(const struct fabric *fabric, const struct registry *registry);
+/* The numbers of places, the ports that are down because of them, the first target of the policy,
+ * and the first switch of drained_cut_off(), for weftctl status; a new reference. */
+json_t *drained_ports_json(const struct drained *drained, const struct fabric *fabric,
+			   const struct registry *registry);
+/* Whether a link is down because one of its ends is drained, or belongs to a drained switch. */
+bool drained_explains(const struct registry *registry, const struct lost_link *lost);
 /* An array of the targets for weftctl status; a new reference. */
 json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
 		     const struct registry *registry);

@@ -75,7 +75,8 @@ static void undrain_node(struct sim *sim, struct sim_manager *manager, const cha
 {
 	struct sm *sm = sm_of(manager);
 
-	drain_drop(sm, sim_device(sim, name)->node_guid, 0);
+	drain_end(sm, sim_device(sim, name)->node_guid, 0);
+	drain_ended(sm);
 	trigger_light(&sm->trigger, "undrain");
 }
 

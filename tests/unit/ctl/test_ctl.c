@@ -667,7 +667,7 @@ static const struct {
 	 "{\"node\":\"leaf\",\"drained\":true,\"ports\":2,\"isolated\":2,\"ports_lost\":2,"
 	 "\"pairs_lost\":12,\"forced_after_s\":10}",
 	 "leaf: drained; no route uses it, and 2 ports are disabled\n2 ports of other adapters are "
-	 "cut off, 12 pairs of ports lost their path; by force, so weftd waits at most 10 s for "
+	 "cut off, 12 pairs of ports lost their path\nby force: weftd waits at most 10 s for "
 	 "switches to acknowledge their tables\n"},
 	{"a port that is enabled", print_port_change,
 	 "{\"node\":\"leaf\",\"port\":3,\"disabled\":false,\"ports_lost\":0,\"pairs_lost\":0,"

@@ -293,8 +293,9 @@ static void test_pardon(void)
 
 	CU_ASSERT_EQUAL(since_of(world, "leaf-02", 3), now_s - ISOLATE_WINDOW_S);
 	isolate_judge(world->sm, &figures, 1);
-	CU_ASSERT_EQUAL(drain_drop(world->sm, sm_world_node(world, "leaf-02")->info.node_guid, 3),
+	CU_ASSERT_EQUAL(drain_end(world->sm, sm_world_node(world, "leaf-02")->info.node_guid, 3),
 			1);
+	drain_ended(world->sm);
 	CU_ASSERT_EQUAL(count_isolated(world), 0);
 	CU_ASSERT_TRUE(since_of(world, "leaf-02", 3) >= now_s);
 	CU_ASSERT_TRUE(since_of(world, "spine-01", 2) >= now_s); /* the other end */

@@ -90,7 +90,7 @@ static void count_lost(void)
 							 observed.world->fake);
 }
 
-/* The agents do not take links down by themselves. */
+/* The agents do not take links down by themselves, and a link needs both ends. */
 static void after_set(void *ctx, const struct fake_set *set)
 {
 	observed.after(ctx, set);
@@ -98,6 +98,9 @@ static void after_set(void *ctx, const struct fake_set *set)
 		fake_link(set->port, false);
 		set->port->info.port_physical_state = PHYS_DISABLED;
 	} else if (physical_of(set) == PHYS_POLLING && set->port->peer) {
+		set->port->info.port_physical_state = PHYS_POLLING;
+		if (set->port->peer->info.port_physical_state == PHYS_DISABLED)
+			return;
 		observed.enabled++;
 		fake_link(set->port, true);
 	}
@@ -268,6 +271,7 @@ static void test_refused(void)
 		{"drain", "\"node\":\"leaf-02\",\"port\":9", "has ports 1 to 4"},
 		{"drain", "\"node\":\"leaf-09\"", "did you mean"},
 		{"drain", "\"node\":\"leaf-02\",\"port\":\"x\"", "a number from 1"},
+		{"drain", "\"node\":\"leaf-02\",\"port\":0,\"force\":true", "a number from 1"},
 		{"drain", "\"port\":1", "expected a node"},
 		{"drain", "\"node\":17", "expected a node"},
 		{"undrain", "\"node\":\"leaf-09\"", "did you mean"},
@@ -664,6 +668,268 @@ static void test_standby(void)
 	control_end(world);
 }
 
+/* Both ends name the same cable. */
+static void test_other_end(void)
+{
+	struct world *world = begin_drain();
+
+	say(world, "drain", "\"node\":\"leaf-02\",\"port\":3");
+	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	/* The end that is nearer to the manager, which stays reachable longer. */
+	CU_ASSERT_EQUAL(sm_world_node(world, "spine-01")->port[2].info.port_physical_state,
+			PHYS_DISABLED);
+	say(world, "drain", "\"node\":\"spine-01\",\"port\":2");
+	CU_ASSERT(control_has(0, "\"unchanged\":true"));
+	say(world, "port enable", "\"node\":\"leaf-02\",\"port\":3");
+	CU_ASSERT(control_has(0, "weftctl undrain leaf-02 3"));
+	say(world, "undrain", "\"node\":\"spine-01\",\"port\":2");
+	CU_ASSERT(control_has(0, "\"up\":1"));
+	CU_ASSERT_FALSE(has_record(world));
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* A cable to a switch that takes no table: --force ends the wait, also after the command. */
+static void test_force_later(void)
+{
+	struct world *world = begin_drain();
+	struct drained *drained = &world->sm->drain.drained;
+
+	world->fake->fate = fate_of_set;
+	observed.is_on = true;
+	observed.busy = sm_world_node(world, "spine-01");
+	control_say(1, "{\"command\":\"drain\",\"node\":\"leaf-02/3\"}\n");
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	control_say(2, "{\"command\":\"drain\",\"node\":\"leaf-02/3\",\"force\":true}\n");
+	pass(world, 300000);
+	CU_ASSERT_EQUAL_FATAL(drained->count, 1);
+	CU_ASSERT_TRUE(drained->places[0].entry.forced);
+	drained->places[0].marked_us = 1;
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 1);
+	control_end(world);
+}
+
+static json_int_t ports_down(const struct world *world)
+{
+	json_t *json = drained_ports_json(&world->sm->drain.drained, world->sm->fabric,
+					  world->sm->registry);
+	json_int_t down = json_integer_value(json_object_get(json, "down"));
+
+	json_decref(json);
+	return down;
+}
+
+/* Each link that is down counts once, with the links of hosts behind a switch. */
+static void test_ports_down(void)
+{
+	struct world *world = begin_drain();
+
+	say(world, "drain", "\"node\":\"leaf-03\",\"port\":3");
+	CU_ASSERT_EQUAL(ports_down(world), 2);
+	say(world, "drain", "\"node\":\"spine-01\"");
+	CU_ASSERT(control_has(0, "\"isolated\":3"));
+	CU_ASSERT_EQUAL(ports_down(world), 8);
+	say(world, "undrain", "\"all\":true");
+	CU_ASSERT_TRUE(sm_world_run(world, is_undrained));
+	CU_ASSERT_EQUAL(ports_down(world), 0);
+	say(world, "drain", "\"node\":\"leaf-02\",\"force\":true");
+	CU_ASSERT(control_has(0, "\"isolated\":2"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_EQUAL(ports_down(world), 8); /* two cables, two hosts */
+	control_end(world);
+}
+
+/* The cut_off of the first target; "": none. */
+static const char *cut_off_of(const struct world *world)
+{
+	static char name[80];
+	json_t *drained =
+		drained_json(&world->sm->drain.drained, world->sm->fabric, world->sm->registry);
+	const char *text =
+		json_string_value(json_object_get(json_array_get(drained, 0), "cut_off"));
+
+	snprintf(name, sizeof(name), "%s", text ? text : "");
+	json_decref(drained);
+	return name;
+}
+
+static bool reports_cut_off(const struct world *world)
+{
+	return *cut_off_of(world) && sm_world_is_quiet(world);
+}
+
+static bool reports_no_more(const struct world *world)
+{
+	return !*cut_off_of(world) && sm_world_is_quiet(world);
+}
+
+static bool shows_isolated(const struct world *world)
+{
+	return !strcmp(state_of_drain(world), "isolated") && sm_world_is_quiet(world);
+}
+
+static void lose_other(struct world *world)
+{
+	fake_link(&leaf(world, 2)->port[FIRST_UP + 1], false);
+	trigger_heavy(&world->sm->trigger, "a lost cable");
+}
+
+/* A leaf loses its other cable after the policy isolated one: the link returns. */
+static void test_policy_returns(void)
+{
+	struct world *world = begin_drain();
+	struct isolate_figures figures = {.guid = leaf(world, 2)->info.node_guid,
+					  .is_switch = true,
+					  .num = FIRST_UP,
+					  .flaps = 100,
+					  .ber = -1};
+
+	world->sm->options.isolate = (struct isolate_options){.flaps = 5, .quota = 4};
+	isolate_judge(world->sm, &figures, 1);
+	CU_ASSERT_TRUE(has_record(world));
+	CU_ASSERT_TRUE(sm_world_run(world, shows_isolated));
+	lose_other(world);
+	CU_ASSERT_TRUE(sm_world_run(world, is_undrained));
+	CU_ASSERT_PTR_NOT_NULL(fabric_find_node(world->sm->fabric, leaf(world, 2)->info.node_guid));
+	observed.lost = 0;
+	count_lost();
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	/* Now it is the last path. */
+	isolate_judge(world->sm, &figures, 1);
+	CU_ASSERT_FALSE(has_record(world));
+	control_end(world);
+}
+
+/* The same with drains by command: they stay, and are reported. */
+static void test_command_reports(void)
+{
+	static const char *const targets[] = {"\"node\":\"leaf-02\",\"port\":3",
+					      "\"node\":\"spine-01\""};
+
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		struct world *world = begin_drain();
+
+		say(world, "drain", targets[i]);
+		CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+		CU_ASSERT_STRING_EQUAL(cut_off_of(world), "");
+		lose_other(world);
+		CU_ASSERT_TRUE(sm_world_run(world, reports_cut_off));
+		CU_ASSERT_STRING_EQUAL(cut_off_of(world), "leaf-02");
+		CU_ASSERT_TRUE(has_record(world));
+		fake_link(&leaf(world, 2)->port[FIRST_UP + 1], true);
+		trigger_heavy(&world->sm->trigger, "the cable is back");
+		CU_ASSERT_TRUE(sm_world_run(world, reports_no_more));
+		CU_ASSERT_STRING_EQUAL(state_of_drain(world), "isolated");
+		control_end(world);
+	}
+}
+
+static bool is_held(const struct world *world)
+{
+	return !strcmp(state_of_drain(world), "held: last path") && sm_world_is_quiet(world);
+}
+
+/* The records of a drain of spine-01, as a saved document has them. */
+static const char *spine_records(const struct world *world)
+{
+	static char text[2048];
+	char of[GUID_TEXT], node[GUID_TEXT];
+	size_t used = 0;
+
+	guid_text(sm_world_node(world, "spine-01")->info.node_guid, of);
+	for (unsigned i = 0; i <= LEAVES; i++) {
+		guid_text(i ? leaf(world, i)->info.node_guid
+			    : sm_world_node(world, "spine-01")->info.node_guid,
+			  node);
+		used += (size_t)snprintf(
+			text + used, sizeof(text) - used,
+			"%s{\"kind\":\"drained port\",\"NodeGUID\":\"%s\","
+			"\"Port\":%u,\"Target\":\"%s\",\"TargetPort\":0,\"Name\":\"spine-01\"}",
+			i ? "," : "", node, i ? FIRST_UP : 0, of);
+	}
+	return text;
+}
+
+/* Restores these records; the answer is that of client 0. */
+static void restore_drains(struct world *world, unsigned token, const char *records,
+			   const char *more)
+{
+	char request[2304];
+
+	control_ask(world, "{\"command\":\"restore\",\"begin\":true,\"version\":1}\n");
+	snprintf(request, sizeof(request),
+		 "{\"command\":\"restore\",\"token\":%u,\"records\":[%s]}\n", token, records);
+	control_ask(world, request);
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	snprintf(request, sizeof(request), "{\"command\":\"restore\",\"token\":%u%s}\n", token,
+		 more);
+	control_ask(world, request);
+}
+
+/* A document without the drain ends it, and that of a disabled port, too. */
+static void test_restore_ends(void)
+{
+	struct world *world = begin_drain();
+
+	say(world, "drain", "\"node\":\"spine-01\"");
+	say(world, "port disable", "\"node\":\"leaf-03\",\"port\":1");
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	CU_ASSERT_EQUAL(count_disabled(world), LEAVES);
+	CU_ASSERT_EQUAL(leaf(world, 3)->port[1].info.port_physical_state, PHYS_DISABLED);
+	restore_drains(world, 1, "", "");
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	CU_ASSERT_TRUE(sm_world_run(world, is_undrained));
+	CU_ASSERT_EQUAL(count_disabled(world), 0);
+	CU_ASSERT_NOT_EQUAL(leaf(world, 3)->port[1].info.port_physical_state, PHYS_DISABLED);
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* A document with a drain is judged as the command is; with force, the last path is held. */
+static void test_restore_drains(void)
+{
+	struct world *world = begin_drain();
+	struct fake_port *other = &leaf(world, 2)->port[FIRST_UP + 1];
+
+	fake_link(other, false);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	observed.is_on = true;
+	restore_drains(world, 1, spine_records(world), "");
+	CU_ASSERT(control_has(0,
+			      "the document drains \\\"spine-01\\\", so that 2 ports of adapters "
+			      "would be cut off, and 12 pairs of ports would lose their path: "
+			      "correct it, or add --force; nothing was changed"));
+	CU_ASSERT_FALSE(has_record(world));
+	restore_drains(world, 2, spine_records(world), ",\"force\":true");
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	CU_ASSERT_TRUE(sm_world_run(world, is_held));
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	fake_link(other, true);
+	trigger_heavy(&world->sm->trigger, "the cable is back");
+	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
+	/* The same document is no danger. */
+	restore_drains(world, 3, spine_records(world), "");
+	CU_ASSERT(control_has(0, "\"ok\":true"));
+	CU_ASSERT_EQUAL(count_disabled(world), LEAVES);
+	CU_ASSERT_TRUE(!observed.used && !observed.lost);
+	control_end(world);
+}
+
+/* A node that is gone is named as other commands name it. */
+static void test_gone_target(void)
+{
+	struct world *world = begin_drain();
+
+	fake_link(&host(world, 5)->port[1], false);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	say(world, "drain", "\"node\":\"host-0005\"");
+	CU_ASSERT(control_has(0, "host-0005 is gone since"));
+	control_end(world);
+}
+
 /* The daemon stops while a drain waits. */
 static void test_drain_stops(void)
 {
@@ -695,6 +961,14 @@ int main(void)
 		{"the last path", test_held},
 		{"equal names", test_equal_names},
 		{"the host of a standby", test_standby},
+		{"the other end of a cable", test_other_end},
+		{"force after the command", test_force_later},
+		{"ports that are down", test_ports_down},
+		{"a link of the policy returns", test_policy_returns},
+		{"a drain that cuts off is reported", test_command_reports},
+		{"restore without the drain", test_restore_ends},
+		{"restore with a drain", test_restore_drains},
+		{"a node that is gone", test_gone_target},
 		{"the daemon stops", test_drain_stops},
 		CU_TEST_INFO_NULL,
 	};

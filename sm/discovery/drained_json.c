@@ -36,6 +36,7 @@ static json_t *target_json(const struct drained *drained, const struct fabric *f
 {
 	const struct drained_target *of = drained_target_of(drained, target);
 	char guid[GUID_TEXT];
+	guid_t missing;
 	json_t *json;
 
 	json = json_pack("{s:s,s:s,s:s,s:I,s:s,s:i,s:i}", "guid", guid_text(target->of, guid),
@@ -47,13 +48,11 @@ static json_t *target_json(const struct drained *drained, const struct fabric *f
 		json_object_set_new(json, "port", json_integer(target->of_port));
 	if (target->reason[0])
 		json_object_set_new(json, "reason", json_string((const char *)target->reason));
-	if (of && of->cuts_off)
-		json_object_set_new(
-			json, "cut_off",
-			json_string(name_of(fabric,
-					    drained_cut_off(drained, fabric, registry,
-							    (size_t)(of - drained->targets)),
-					    guid)));
+	missing = of && of->cuts_off ? drained_cut_off(drained, fabric, registry,
+						       (size_t)(of - drained->targets))
+				     : 0;
+	if (missing)
+		json_object_set_new(json, "cut_off", json_string(name_of(fabric, missing, guid)));
 	return json;
 }
 

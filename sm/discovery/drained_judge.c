@@ -97,6 +97,7 @@ struct drained_losses drained_judge_all(const struct fabric *fabric,
 	struct port **cables = mem_array(count + 1, sizeof(struct port *));
 	struct drained_losses losses = {0};
 	struct reach reach;
+	unsigned all;
 
 	reach_begin(&reach, fabric, registry, true);
 	for (size_t i = 0; i < num_targets; i++)
@@ -104,7 +105,8 @@ struct drained_losses drained_judge_all(const struct fabric *fabric,
 			reach_leave_out(&reach, targets[i]);
 	count = take_down_places(&reach, places, count, cables);
 	losses.ports = reach_count_lost(&reach, cables, count);
-	losses.pairs = (uint64_t)losses.ports * (reach_count_ends(&reach) - losses.ports);
+	all = reach_count_ends(&reach);
+	losses.pairs = all > losses.ports ? (uint64_t)losses.ports * (all - losses.ports) : 0;
 	reach_end(&reach);
 	free(cables);
 	return losses;

@@ -200,9 +200,13 @@ unsigned reach_count_lost(struct reach *reach, struct port *const *cables, size_
 		finds_all &= reach_finds(reach, node);
 		finds_all &= reach_finds(reach, peer);
 	}
-	/* The manager's part is the smaller one, and the others were not counted to their end. */
-	if (!finds_all && is_complete(reach, OWN))
-		return reach_count_ends(reach) - reach->parts[OWN].ends;
+	/* The manager's part is the smaller one, and the others were not counted to their end. An
+	 * agent that did not answer yet is no end port of the fabric. */
+	if (!finds_all && is_complete(reach, OWN)) {
+		unsigned all = reach_count_ends(reach), own = reach->parts[OWN].ends;
+
+		return all > own ? all - own : 0;
+	}
 	for (size_t i = OWN + 1; i < reach->num_parts; i++)
 		lost += reach->parts[i].has_met ? 0 : reach->parts[i].ends;
 	return lost;

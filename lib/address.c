@@ -147,3 +147,10 @@ struct host host_of_guid(uint64_t guid)
 	be64_store(host.bytes + 8, guid);
 	return host;
 }
+
+bool host_is_port(const struct host *host)
+{
+	const struct host none = host_of_guid(0);
+
+	return !memcmp(host->bytes, none.bytes, 8);
+}

@@ -35,6 +35,8 @@ struct host host_of(const struct sockaddr *address);
 bool host_parse(const char *text, struct host *out);
 /* A port of the fabric in the form of a host, ff00::GUID: no host has a multicast address. */
 struct host host_of_guid(uint64_t guid);
+/* Whether it is a port of the fabric in this form. */
+bool host_is_port(const struct host *host);
 /* Compares the addresses only: an IPv4 address equals its IPv4-mapped form. */
 bool host_same(const struct host *a, const struct host *b);
 /* Whether both addresses count as one host: an IPv6 host may use all of its /64 network (RFC 4291,

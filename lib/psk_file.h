@@ -8,9 +8,9 @@
  *
  * Both managers have this line, and no other manager has it. The connecting manager sends the
  * identity, and the other manager finds the key by it. Connections to ADDRESS use this key: a
- *numeric address, or the port GUID of a manager that is followed over the fabric. A line without an
- *address is for all addresses without a line of their own. A # starts a comment. No state, any
- *thread.
+ * numeric address, or the port GUID of a manager that is followed over the fabric. A line without
+ * an address is for all addresses without a line of their own. A # starts a comment. No state, any
+ * thread.
  */
 #ifndef LIB_PSK_FILE_H
 #define LIB_PSK_FILE_H

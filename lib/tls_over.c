@@ -18,7 +18,8 @@
 #include "lib/tls_keys.h"
 
 enum {
-	HANDSHAKE_US = 5000000,
+	HANDSHAKE_US = 5000000, /* of an accepted session, */
+	CONNECT_US = 10000000,	/* and of this end, with the time to connect */
 	RECORD_BYTES = 16384,
 	RECEIVED_MAX = 1 << 20, /* bytes that no record has completed */
 };
@@ -101,7 +102,10 @@ static void cover_fail(struct cover *cover, const char *format, ...)
 
 static void cover_out_of_patience(void *arg)
 {
-	cover_fail(arg, "no key proved within %u s", HANDSHAKE_US / 1000000);
+	const struct cover *cover = arg;
+
+	cover_fail(arg, "no key proved within %u s",
+		   (cover->accepted ? HANDSHAKE_US : CONNECT_US) / 1000000);
 }
 
 /* GnuTLS's transport */
@@ -179,10 +183,56 @@ static const struct stream_ops cover_ops = {
 
 /* Progress */
 
+/* A peer has one session with its identity, unless managers share the key: an older session is from
+ * before it lost power, or the key is stolen. */
+static void cover_replace_others(struct cover *cover)
+{
+	list_for_each (link, &cover->over->covers) {
+		struct cover *other = container_of(link, struct cover, link);
+
+		if (other != cover && other->accepted && other->state == COVERED &&
+		    !strcmp(other->stream.identity, cover->stream.identity))
+			cover_fail(other,
+				   "a connection from %s with its identity \"%s\" replaces it",
+				   cover->stream.peer, cover->stream.identity);
+	}
+}
+
+/* Whether the line of the proved key is for another port than that of the peer. */
+static bool cover_is_elsewhere(const struct cover *cover)
+{
+	const struct psk *psk = psk_named(&cover->over->keys.list, cover->stream.identity);
+	struct host host;
+	guid_t guid;
+
+	if (!psk->has_peer || !host_is_port(&psk->peer) || !guid_parse(cover->stream.peer, &guid))
+		return false;
+	host = host_of_guid(guid);
+	return !host_same(&psk->peer, &host);
+}
+
+/* The peer of an accepted session has proved a key. Returns false if the session has ended. */
+static bool cover_prove(struct cover *cover)
+{
+	bool shared;
+
+	if (!tls_keys_prove(&cover->party, cover->gnutls, &shared)) {
+		cover_fail(cover, "its identity is not in ha_psk_file");
+		return false;
+	}
+	if (cover_is_elsewhere(cover)) {
+		cover_fail(cover, "the line of its identity \"%s\" in ha_psk_file has another port",
+			   cover->stream.identity);
+		return false;
+	}
+	if (!shared)
+		cover_replace_others(cover);
+	return true;
+}
+
 static void cover_shake(struct cover *cover)
 {
 	int code = gnutls_handshake(cover->gnutls);
-	bool shared;
 
 	if (code && !gnutls_error_is_fatal(code))
 		return;
@@ -192,10 +242,8 @@ static void cover_shake(struct cover *cover)
 			   gnutls_strerror(code));
 		return;
 	}
-	if (cover->accepted && !tls_keys_prove(&cover->party, cover->gnutls, &shared)) {
-		cover_fail(cover, "its identity is not in ha_psk_file");
+	if (cover->accepted && !cover_prove(cover))
 		return;
-	}
 	loop_timer_disarm(&cover->patience);
 	cover->state = COVERED;
 	if (cover->accepted)
@@ -284,7 +332,7 @@ static struct cover *cover_new(struct tls_over *over, bool accepted)
 	loop_timer_init(&cover->patience, over->loop, "TLS over a stream", cover_out_of_patience,
 			cover);
 	loop_deferred_init(&cover->free, over->loop, "TLS over a stream", cover_free, cover);
-	loop_timer_arm(&cover->patience, 2 * HANDSHAKE_US);
+	loop_timer_arm(&cover->patience, accepted ? HANDSHAKE_US : CONNECT_US);
 	list_init(&cover->link);
 	list_push(&over->covers, &cover->link);
 	return cover;
@@ -354,7 +402,6 @@ static void tls_over_accepted(void *ctx, struct stream *inner)
 	inner->user = cover_user;
 	inner->user.ctx = cover;
 	cover_take_inner(cover, inner);
-	loop_timer_arm(&cover->patience, HANDSHAKE_US);
 }
 
 static void tls_over_refused(void *ctx, const char *peer, const char *why)

@@ -2,7 +2,8 @@
 /*
  * A carrier that runs TLS (lib/tls_keys.h) over the streams of another carrier, so that a stream
  * that anyone can read becomes private, and both ends prove a key. Addresses are those of the other
- * carrier; a line of ha_psk_file may name them. Loop thread only.
+ * carrier; a line of ha_psk_file may name them. The key of a line with the GUID of a port is valid
+ * at this port only. An identity has one accepted session, and the latest counts. Loop thread only.
  */
 #ifndef LIB_TLS_OVER_H
 #define LIB_TLS_OVER_H

@@ -218,6 +218,11 @@ static void test_no_handshake(void)
 	pass(2 * S);
 	CU_ASSERT_EQUAL(server.refused, 1);
 	CU_ASSERT(strstr(server.why, "no key proved within 5 s") != NULL);
+	pass(3 * S);
+	CU_ASSERT_EQUAL(client.closed, 0);
+	pass(2 * S);
+	CU_ASSERT_EQUAL(client.closed, 1);
+	CU_ASSERT(strstr(client.why, "no key proved within 10 s") != NULL);
 	finish();
 }
 
@@ -243,6 +248,74 @@ static void test_close(void)
 	pass(10 * S);
 	CU_ASSERT_EQUAL(client.closed, 1);
 	CU_ASSERT_EQUAL(server.closed, 0);
+	finish();
+}
+
+static struct end other_client;
+
+/* A further client of the server; key NULL: that of the others. */
+static struct stream_carrier *dial_again(const char *address, const struct psk_list *keys)
+{
+	static const struct stream_user user = {over_opened, over_received, over_drained,
+						over_closed, &other_client};
+	struct stream_carrier *carrier = tls_over_new(loop, pipe_open(pipes, address), keys);
+	char why[STREAM_WHY_SIZE];
+
+	memset(&other_client, 0, sizeof(other_client));
+	other_client.stream = carrier->ops->connect(carrier, "0x1", &user, why);
+	pass(S);
+	return carrier;
+}
+
+/* A second session of an identity ends the first. Managers with the shared key do not end each
+ * other's. */
+static void test_second_session(void)
+{
+	struct psk_list keys = key("a-b", 5);
+	struct stream_carrier *other;
+
+	begin(&keys, &keys);
+	pass(S);
+	other = dial_again("0x3", &keys);
+	CU_ASSERT_EQUAL(other_client.opened, 1);
+	CU_ASSERT_EQUAL(server.accepted, 2);
+	CU_ASSERT_EQUAL(server.closed, 1);
+	CU_ASSERT(strstr(server.why, "with its identity \"a-b\" replaces it") != NULL);
+	CU_ASSERT_EQUAL(client.closed, 1);
+	other->ops->free(other);
+	finish();
+	keys.list[0].shared = true;
+	begin(&keys, &keys);
+	pass(S);
+	other = dial_again("0x3", &keys);
+	CU_ASSERT_EQUAL(server.accepted, 2);
+	CU_ASSERT_EQUAL(server.closed, 0);
+	other->ops->free(other);
+	finish();
+}
+
+/* The line of a key names a port: the key is not valid elsewhere. */
+static void test_other_port(void)
+{
+	struct psk_list keys = key("a-b", 5), bound = keys;
+
+	bound.list[0].has_peer = true;
+	bound.list[0].peer = host_of_guid(2);
+	begin(&bound, &keys);
+	pass(S);
+	CU_ASSERT_EQUAL(server.accepted, 1);
+	finish();
+	bound.list[0].peer = host_of_guid(3);
+	begin(&bound, &keys);
+	pass(S);
+	CU_ASSERT_EQUAL(server.accepted, 0);
+	CU_ASSERT_EQUAL(server.refused, 1);
+	CU_ASSERT(strstr(server.why, "has another port") != NULL);
+	finish();
+	host_parse("10.0.0.1", &bound.list[0].peer); /* of a connection by TCP */
+	begin(&bound, &keys);
+	pass(S);
+	CU_ASSERT_EQUAL(server.accepted, 1);
 	finish();
 }
 
@@ -274,6 +347,8 @@ int main(void)
 		{"no handshake", test_no_handshake},
 		{"close", test_close},
 		{"a revoked key", test_revoked},
+		{"a second session", test_second_session},
+		{"the key of another port", test_other_port},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "mad/mgid.h"
 #include "store/setting.h"
 
 /* The highest value of enum ha_copies with which a kind is copied. */
@@ -100,22 +101,53 @@ guid_t copies_subject(enum registry_kind kind, const void *record)
 	}
 }
 
-/* A drop has only the key of a record: that of a service has its P_Key, but that of a group has
- * not. The standby then has no such record, or one that it may lose. */
-bool copies_drop(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
-		 const void *record)
+/* Without its group, a member is in no partition. */
+static bool group_is_own(const struct registry *registry, const uint8_t mgid[GID_SIZE])
 {
-	const struct group_entry *group;
+	struct group_entry key = {.mlid = 0};
 
-	if (!copies_kind(copies, kind))
-		return false;
-	if (copies != COPY_REGISTRATIONS || kind == REGISTRY_MEMBER ||
-	    kind == REGISTRY_SUBSCRIPTION)
-		return true;
-	if (kind != REGISTRY_GROUP)
-		return is_open(registry, kind, record, true);
-	group = registry_find(registry, kind, record);
-	return group && is_of_all(group->p_key);
+	memcpy(key.mgid, mgid, GID_SIZE);
+	return registry_find(registry, REGISTRY_GROUP, &key) && !group_is_of_all(registry, mgid);
+}
+
+/* The record may have only its key: that of a service has its P_Key, but that of a group has not.
+ */
+bool copies_own(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
+		const void *record, bool sa_public)
+{
+	if (copies != COPY_REGISTRATIONS)
+		return !copies_kind(copies, kind);
+	if (kind == REGISTRY_GROUP)
+		return group_is_own(registry, ((const struct group_entry *)record)->mgid);
+	if (kind == REGISTRY_MEMBER)
+		return !sa_public ||
+		       group_is_own(registry, ((const struct member_entry *)record)->mgid);
+	return !is_open(registry, kind, record, sa_public);
+}
+
+const struct group_entry *copies_rival(const struct registry *registry,
+				       const struct group_entry *group)
+{
+	const struct group_entry *other =
+		registry_first(registry, REGISTRY_GROUP, GROUP_BY_MLID, group);
+
+	for (; other; other = registry_next(registry, REGISTRY_GROUP, GROUP_BY_MLID, other))
+		if (!is_of_all(other->p_key) && memcmp(other->mgid, group->mgid, GID_SIZE) != 0 &&
+		    !mgids_may_share_mlid(other->mgid, group->mgid))
+			return other;
+	return NULL;
+}
+
+bool copies_clock_fits(const struct setting_entry *clock, uint64_t wall_s)
+{
+	uint64_t said_s = 0;
+
+	for (size_t i = 0; i < sizeof(clock->value) && clock->value[i]; i++) {
+		if (clock->value[i] < '0' || clock->value[i] > '9' || said_s > UINT32_MAX * 16ULL)
+			return false;
+		said_s = 10 * said_s + (uint64_t)(clock->value[i] - '0');
+	}
+	return said_s && said_s <= wall_s + COPY_CLOCK_MAX_S;
 }
 
 const void *copies_blank(enum ha_copies copies, enum registry_kind kind, const void *record,

@@ -12,6 +12,7 @@
 #include "ha/parts.h"
 #include "lib/guid.h"
 #include "lib/mem.h"
+#include "mad/mgid.h"
 #include "store/partition_state.h"
 
 enum { RECORDS_A_TURN = 500, WHY_SIZE = FRAME_WHY_SIZE };
@@ -174,6 +175,10 @@ static void follow_acknowledge(struct replica *replica)
 
 	if (!follow->stream || !follow->greeted)
 		return;
+	/* A master that takes no acknowledgement must not fill the memory with them. */
+	follow->owes_ack = stream_waiting(follow->stream) >= STREAM_LOW_BYTES;
+	if (follow->owes_ack)
+		return;
 	frame_begin(&replica->out, FRAME_ACK);
 	frame_number(&replica->out, follow->document || !follow->based ? 0 : follow->acked);
 	frame_number(&replica->out, replica->store && store_degraded(replica->store));
@@ -209,9 +214,16 @@ static bool follow_takes(const struct replica *replica, const struct registry *r
 			 const struct wire_change *change)
 {
 	enum ha_copies copies = replica->follow.copies;
+	bool sa_public = replica->options.sa_public;
 
-	return change->drop ? copies_drop(copies, registry, change->kind, change->record)
-			    : copies_record(copies, registry, change->kind, change->record, true);
+	if (copies_own(copies, registry, change->kind, change->record, sa_public))
+		return false;
+	if (change->drop)
+		return true;
+	if (copies == COPY_REGISTRATIONS && change->kind == REGISTRY_SETTING &&
+	    !copies_clock_fits(change->record, loop_wall_s(replica->loop)))
+		return false;
+	return copies_record(copies, registry, change->kind, change->record, sa_public);
 }
 
 /* The master drops a group first, and its members later. Without the group it cannot tell whether
@@ -226,6 +238,17 @@ static void drop_members_of(struct registry *registry, const struct group_entry 
 		registry_drop(registry, REGISTRY_MEMBER, member);
 }
 
+/* The MLID is in use by the master, so groups of this standby that have it are outdated. */
+static void drop_rivals_of(struct registry *registry, const struct group_entry *group)
+{
+	const struct group_entry *rival;
+
+	while ((rival = copies_rival(registry, group))) {
+		drop_members_of(registry, rival);
+		registry_drop(registry, REGISTRY_GROUP, rival);
+	}
+}
+
 static void follow_apply_change(struct replica *replica, struct registry *registry,
 				const struct wire_change *change)
 {
@@ -236,6 +259,8 @@ static void follow_apply_change(struct replica *replica, struct registry *regist
 		return;
 	}
 	if (!change->drop) {
+		if (change->kind == REGISTRY_GROUP && replica->follow.copies == COPY_REGISTRATIONS)
+			drop_rivals_of(registry, change->record);
 		registry_put(registry, change->kind, change->record);
 		return;
 	}
@@ -422,15 +447,31 @@ static bool refuse_lack(struct replica *replica)
 	return false;
 }
 
-/* Of the settings, only one came with the copy. */
-static void follow_keep_settings(struct replica *replica)
+/* Whether the group of the document has an MLID that this group of the standby has, too. */
+static bool document_takes_mlid(const struct registry *document, const struct group_entry *own)
 {
-	struct registry *document = replica->follow.document;
-	const void *setting = registry_first(replica->registry, REGISTRY_SETTING, -1, NULL);
+	const struct group_entry *group =
+		registry_first(document, REGISTRY_GROUP, GROUP_BY_MLID, own);
 
-	for (; setting; setting = registry_next(replica->registry, REGISTRY_SETTING, -1, setting))
-		if (!registry_find(document, REGISTRY_SETTING, setting))
-			registry_put(document, REGISTRY_SETTING, setting);
+	for (; group; group = registry_next(document, REGISTRY_GROUP, GROUP_BY_MLID, group))
+		if (memcmp(group->mgid, own->mgid, GID_SIZE) != 0 &&
+		    !mgids_may_share_mlid(group->mgid, own->mgid))
+			return true;
+	return false;
+}
+
+/* A full copy without a key leaves the records that the master cannot have sent. */
+static bool follow_keeps(void *ctx, enum registry_kind kind, const void *record)
+{
+	const struct replica *replica = ctx;
+	const struct follow *follow = &replica->follow;
+
+	if (!copies_own(COPY_REGISTRATIONS, replica->registry, kind, record,
+			replica->options.sa_public))
+		return false;
+	return kind != REGISTRY_GROUP ||
+	       !document_takes_mlid(follow->document,
+				    registry_find(replica->registry, REGISTRY_GROUP, record));
 }
 
 static bool take_whole(struct replica *replica, const struct frame *frame)
@@ -445,10 +486,10 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 		return refuse_lack(replica);
 	follow->taking = true;
 	registry_follow(replica->registry, true);
-	if (follow->copies == COPY_REGISTRATIONS)
-		follow_keep_settings(replica);
 	registry_replace_begin(&follow->replace, replica->registry, follow->document,
 			       copies_spared(follow->copies));
+	if (follow->copies == COPY_REGISTRATIONS)
+		registry_replace_keep(&follow->replace, follow_keeps, replica);
 	loop_defer(&follow->turn);
 	return true;
 }
@@ -571,9 +612,7 @@ static bool take_refusal(struct replica *replica, const struct frame *frame)
 
 	snprintf(why, sizeof(why), "%.*s", (int)(frame->size < 200 ? frame->size : 200),
 		 (const char *)frame->body);
-	for (char *at = why; *at; at++)
-		if ((unsigned char)*at < ' ')
-			*at = '?';
+	wire_clean(why);
 	replica->follow.parted = replica->follow.greeted;
 	follow_leave(replica, LOG_NOTICE, why);
 	return false;
@@ -655,7 +694,10 @@ static void opened(void *ctx)
 
 static void follow_drained(void *ctx)
 {
-	(void)ctx; /* acknowledgements are few */
+	struct replica *replica = ctx;
+
+	if (replica->follow.owes_ack)
+		follow_acknowledge(replica);
 }
 
 static bool may_follow(const struct replica *replica)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ha/parts.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 
 enum {
@@ -741,10 +742,34 @@ static void session_received(void *ctx, const uint8_t *bytes, size_t size)
 		refuse_loudly(session, "it sent a malformed frame");
 }
 
+/* What may be copied over a new stream. Over the fabric, its address is the port of the standby. */
+static enum ha_copies expected_copies(const struct replica *replica, const struct stream *stream)
+{
+	guid_t guid = 0;
+
+	guid_parse(stream->peer, &guid);
+	return replica_copies(replica, stream, guid);
+}
+
+/* The latest of the sessions with the fewest records: so ports without a right to all of them
+ * cannot take the places of those that have it. */
+static struct session *worst_session(const struct replica *replica)
+{
+	struct session *worst = NULL;
+
+	list_for_each (link, &replica->lead.sessions) {
+		struct session *session = container_of(link, struct session, link);
+
+		if (!worst || session->own_copies >= worst->own_copies)
+			worst = session;
+	}
+	return worst;
+}
+
 static void accepted(void *ctx, struct stream *stream)
 {
 	struct replica *replica = ctx;
-	struct session *session = mem_zalloc(sizeof(*session));
+	struct session *session = mem_zalloc(sizeof(*session)), *worst;
 
 	session->replica = replica;
 	session->stream = stream;
@@ -757,9 +782,14 @@ static void accepted(void *ctx, struct stream *stream)
 					    .drained = session_drained,
 					    .closed = session_closed,
 					    .ctx = session};
+	session->own_copies = (uint8_t)expected_copies(replica, stream);
 	list_push(&replica->lead.sessions, &session->link);
-	if (++replica->lead.num_sessions > SESSIONS_MAX)
-		refuse_loudly(session, "too many standbys are connected");
+	if (++replica->lead.num_sessions <= SESSIONS_MAX)
+		return;
+	worst = worst_session(replica);
+	refuse_loudly(worst, worst == session ? "too many standbys are connected"
+					      : "too many standbys are connected, and this "
+						"one gets fewer records than another");
 }
 
 static void lead_connection_refused(void *ctx, const char *peer, const char *why)

@@ -104,6 +104,7 @@ struct follow {
 	char peers[REPLICA_PEERS_MAX][STREAM_PEER_SIZE];
 	unsigned num_peers, next, tried; /* tried: without success, since a peer was followed */
 	bool greeted, parted;		 /* parted: it ended cleanly, and was followed until then */
+	bool owes_ack;			 /* the stream was full */
 	bool goes_on;			 /* its greeting had the position that it has */
 	bool unserved;	     /* the named master has answered that it does not replicate */
 	uint64_t offered_us; /* when it was first asked to take over; 0: never */

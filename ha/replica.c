@@ -111,6 +111,11 @@ bool replica_lacks(const struct replica *replica, guid_t guid)
 					  : lead_has(replica, guid) && !lead_in_sync(replica, guid);
 }
 
+bool replica_serves(const struct replica *replica)
+{
+	return replica && replica_accepts(replica);
+}
+
 bool replica_copies_all(const struct replica *replica, guid_t guid)
 {
 	return replica && lead_copies_all(replica, guid);
@@ -215,14 +220,16 @@ json_t *replica_summary(const struct replica *replica)
 	uint64_t own = replica_may_follow(replica) ? follow_lag(follow) : 0;
 	bool m_keys = registry_count(replica->registry, REGISTRY_M_KEY);
 
-	return json_pack("{s:o,s:i,s:i,s:i,s:i,s:I,s:b,s:b,s:b,s:b}", "refused",
+	return json_pack("{s:o,s:i,s:i,s:i,s:i,s:I,s:b,s:b,s:b,s:b,s:b,s:b}", "refused",
 			 replica_refusals(replica), "standbys", (int)lead.standbys, "in_sync",
 			 (int)lead.in_sync, "out_of_sync", (int)(lead.standbys - lead.in_sync),
 			 "without_m_keys", m_keys ? (int)lead.partial : 0, "behind",
 			 (json_int_t)(lead.behind > own ? lead.behind : own), "follows",
 			 follow->stream && follow->greeted && !follow->document, "listens",
 			 replica->options.listen[0] != 0, "has_peers",
-			 replica->options.peers[0] != 0, "inband", replica->options.inband);
+			 replica->options.peers[0] != 0, "inband", replica->options.inband, "keyed",
+			 replica->options.inband && replica->options.keyed, "unserved",
+			 follow->unserved);
 }
 
 void replica_reconsider(struct replica *replica)

@@ -94,6 +94,8 @@ void replica_touch_mft(struct replica *replica);
  * left. */
 void replica_set_peers(struct replica *replica, const char *peers);
 
+/* Whether standbys can connect while this manager is MASTER. */
+bool replica_serves(const struct replica *replica);
 /* Whether the standby at this port is in sync and gets all records, M_Keys included. */
 bool replica_copies_all(const struct replica *replica, guid_t guid);
 /* allowed_sm_guids may have changed: connections by which other records may travel now begin again.

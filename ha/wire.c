@@ -204,6 +204,13 @@ int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY
 	return 0;
 }
 
+void wire_clean(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || (unsigned char)*text >= 0x7F)
+			*text = '?';
+}
+
 /* The line of text at *at, without its end; moves *at behind the line. */
 static size_t wire_next_line(const char **at)
 {
@@ -233,9 +240,7 @@ bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FR
 		snprintf(why, FRAME_WHY_SIZE, "here \"%.*s\", there \"%.*s\"",
 			 a_length < 100 ? (int)a_length : 100, a + (*a == '!'),
 			 b_length < 100 ? (int)b_length : 100, b + (*b == '!'));
-		for (char *at = why; *at; at++) /* it is input from outside */
-			if (*at < ' ')
-				*at = '?';
+		wire_clean(why);
 	}
 	return differs;
 }

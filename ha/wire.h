@@ -96,6 +96,8 @@ void hello_put(struct frame_out *out, const struct hello *hello);
 /* Returns 0, or -errno with the reason in why: -EPROTONOSUPPORT for another version, -EPROTO if
  * the peer is not a weftd. */
 int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY_SIZE]);
+/* Replaces what cannot be printed in a text from outside. */
+void wire_clean(char *text);
 /* Finds the first difference of two configurations; a line that must agree has precedence
  * (must). False: they are equal. */
 bool hello_differs(const char *ours, const char *theirs, bool *must, char why[FRAME_WHY_SIZE]);

@@ -37,6 +37,8 @@ static void replace_take(struct registry_replace *replace, const void *record)
 {
 	uint64_t number = registry_number(replace->to);
 
+	if (replace->keeps && replace->keeps(replace->ctx, replace->kind, record))
+		return;
 	if (!replace->dropping)
 		registry_put(replace->to, replace->kind, record);
 	else if (!is_spared(replace) && !registry_find(replace->from, replace->kind, record))
@@ -55,6 +57,14 @@ void registry_replace_begin(struct registry_replace *replace, struct registry *t
 					     .runs = true};
 	registry_together(to, true);
 	replace_begin_walk(replace);
+}
+
+void registry_replace_keep(struct registry_replace *replace,
+			   bool (*keeps)(void *ctx, enum registry_kind kind, const void *record),
+			   void *ctx)
+{
+	replace->keeps = keeps;
+	replace->ctx = ctx;
 }
 
 bool registry_replace_some(struct registry_replace *replace, unsigned records)

@@ -14,7 +14,9 @@ struct registry_replace { /* embedded in the struct of the caller */
 	struct registry *to, *from;
 	struct registry_cursor cursor;
 	enum registry_kind kind;
-	uint64_t spared; /* kinds, as bits */
+	uint64_t spared;						       /* kinds, as bits */
+	bool (*keeps)(void *ctx, enum registry_kind kind, const void *record); /* or NULL */
+	void *ctx;
 	bool dropping, runs;
 	size_t changed; /* records that were put or dropped, */
 	size_t dropped; /* and those of them that were dropped */
@@ -24,6 +26,11 @@ struct registry_replace { /* embedded in the struct of the caller */
  * from has no record of a spared kind, the records of that kind in to stay. */
 void registry_replace_begin(struct registry_replace *replace, struct registry *to,
 			    struct registry *from, uint64_t spared);
+/* Call it directly after the begin. The record of to that has this key stays as it is, or stays
+ * absent, if keeps() returns true. */
+void registry_replace_keep(struct registry_replace *replace,
+			   bool (*keeps)(void *ctx, enum registry_kind kind, const void *record),
+			   void *ctx);
 /* Processes this number of records. Returns false at the end. */
 bool registry_replace_some(struct registry_replace *replace, unsigned records);
 /* Processes all remaining records at once; harmless without a replacement under way. */

@@ -324,6 +324,16 @@ void pipe_inject(struct pipe_net *net, const char *address, const void *bytes, s
 	}
 }
 
+size_t pipe_waiting(const struct pipe_net *net)
+{
+	size_t size = 0;
+
+	list_for_each (link, &net->carriers)
+		list_for_each (item, &container_of(link, struct carrier, link)->ends)
+			size += waiting(&container_of(item, struct end, link)->base);
+	return size;
+}
+
 uint64_t pipe_delivered(const struct pipe_net *net)
 {
 	return net->delivered;

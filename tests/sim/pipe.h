@@ -26,6 +26,8 @@ void pipe_reset(struct pipe_net *net);
 /* Delivers these bytes, in addition to the sent bytes, to all streams that are connected to
  * address. */
 void pipe_inject(struct pipe_net *net, const char *address, const void *bytes, size_t size);
+/* Bytes that wait at all ends. */
+size_t pipe_waiting(const struct pipe_net *net);
 /* Bytes that were delivered. */
 uint64_t pipe_delivered(const struct pipe_net *net);
 

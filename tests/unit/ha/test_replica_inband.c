@@ -119,6 +119,26 @@ static bool shows(const struct manager *manager, const char *of, const char *nam
 	return is;
 }
 
+/* A port that connects and says nothing. */
+
+static void rogue_opened(void *ctx)
+{
+	(void)ctx;
+}
+
+static void rogue_received(void *ctx, const uint8_t *bytes, size_t size)
+{
+	(void)ctx;
+	(void)bytes;
+	(void)size;
+}
+
+static void rogue_closed(void *ctx, const char *why)
+{
+	(void)ctx;
+	(void)why;
+}
+
 /* A full copy, then changes one by one, then the drops. */
 static void copies(bool in_clear, bool listed, enum ha_copies expected)
 {
@@ -223,7 +243,8 @@ static void test_sa_key(void)
 	replica_bed_end();
 }
 
-/* What the standby has of its own stays, but its registrations are those of the master. */
+/* What the standby has of its own stays, with the registrations of other partitions. Its other
+ * registrations are those of the master. */
 static void test_own_records(void)
 {
 	static const struct service_entry old = {.service_id = 99, .gid_guid = 0x11};
@@ -236,13 +257,74 @@ static void test_own_records(void)
 	replica_bed_pass(5 * S);
 	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
 	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_SERVICE, &old));
-	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_GROUP, &group));
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_MEMBER, &member));
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_SUBSCRIPTION, &subscription));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_GROUP, &tenant_group));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_MEMBER, &tenant_member));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_SERVICE, &tenant_service));
 	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_LID, &lid));
 	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_M_KEY, &m_key));
 	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_PARTITION, &partition));
 	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_SETTING, &setting));
 	CU_ASSERT_EQUAL(partition_state(two->registry), PARTITIONS_LOST);
 	replica_bed_end();
+}
+
+/* A group of the master has the MLID of a group of another partition at the standby: in the full
+ * copy, and later. */
+static void test_same_mlid(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	struct group_entry taker = group;
+
+	for (unsigned later = 0; later < 2; later++) {
+		replica_bed_begin_inband(2, true, false);
+		registry_put(two->registry, REGISTRY_GROUP, &tenant_group);
+		registry_put(two->registry, REGISTRY_MEMBER, &tenant_member);
+		if (later)
+			replica_bed_pass(5 * S);
+		taker.mlid = tenant_group.mlid;
+		registry_put(one->registry, REGISTRY_GROUP, &taker);
+		replica_bed_pass(5 * S);
+		CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_GROUP, &taker));
+		CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_GROUP, &tenant_group));
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), 0);
+		replica_bed_end();
+	}
+}
+
+/* More managers than places: one with more records takes the place of one with fewer, and one with
+ * as many does not. */
+static void test_places(void)
+{
+	enum { PLACES = 8 };
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	struct stream_carrier *rogue[PLACES];
+	static const struct stream_user user = {rogue_opened, rogue_received, rogue_opened,
+						rogue_closed, NULL};
+	char text[GUID_TEXT], why[STREAM_WHY_SIZE];
+
+	for (unsigned listed = 0; listed < 2; listed++) {
+		replica_bed_begin_inband(2, true, false);
+		replica_bed.only_listed = listed ? two->guid : 0;
+		replica_bed.listed = listed;
+		replica_bed_kill(two);
+		for (unsigned i = 0; i < PLACES; i++) {
+			snprintf(text, sizeof(text), "0x%x", 0x5000 + i);
+			rogue[i] = pipe_open(replica_bed.net, text);
+			CU_ASSERT_PTR_NOT_NULL(rogue[i]->ops->connect(
+				rogue[i], guid_text(one->guid, text), &user, why));
+		}
+		replica_bed_pass(S);
+		replica_bed_start(two);
+		replica_bed_becomes(two, SM_STANDBY);
+		replica_bed_pass(3 * S);
+		CU_ASSERT_EQUAL(shows(two, "master", "state", "follows"), listed);
+		for (unsigned i = 0; i < PLACES; i++)
+			rogue[i]->ops->free(rogue[i]);
+		replica_bed_end();
+	}
 }
 
 /* A rogue master */
@@ -311,6 +393,80 @@ static void test_former_master(void)
 	changes_end(&out, true);
 	inject(one);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
+	replica_bed_end();
+}
+
+static void inject_change(struct manager *one, enum registry_kind kind, const void *record)
+{
+	changes_begin(&out, FRAME_CHANGES, registry_number(one->registry) + 1);
+	changes_add(&out, &(struct wire_change){kind, false, record, false});
+	changes_end(&out, true);
+	inject(one);
+}
+
+/* It changes a group of another partition, adds a member to it, and drops one. It sets the clock of
+ * leases to a time at which all leases have ended. */
+static void test_rogue_changes(void)
+{
+	static const struct setting_entry far = {.name = SETTING_LEASE_CLOCK,
+						 .value = "999999999999"},
+					  past = {.name = SETTING_LEASE_CLOCK, .value = "12345"},
+					  none = {.name = SETTING_LEASE_CLOCK, .value = "12x"};
+	static const struct setting_entry *const clocks[] = {&far, &past, &none};
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	struct group_entry taken = tenant_group;
+	struct member_entry further = tenant_member;
+	const struct group_entry *found;
+
+	replica_bed_begin_inband(2, true, false);
+	registry_put(two->registry, REGISTRY_GROUP, &tenant_group);
+	registry_put(two->registry, REGISTRY_MEMBER, &tenant_member);
+	replica_bed_pass(5 * S);
+	taken.p_key = 0xFFFF;
+	further.port_guid = 0x66;
+	changes_begin(&out, FRAME_CHANGES, registry_number(one->registry) + 1);
+	changes_add(&out, &(struct wire_change){REGISTRY_GROUP, false, &taken, false});
+	changes_add(&out, &(struct wire_change){REGISTRY_MEMBER, false, &further, false});
+	changes_add(&out, &(struct wire_change){REGISTRY_MEMBER, true, &tenant_member, false});
+	changes_end(&out, true);
+	inject(one);
+	found = registry_find(two->registry, REGISTRY_GROUP, &tenant_group);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_EQUAL(found->p_key, TENANT_KEY);
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_MEMBER, &further));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_MEMBER, &tenant_member));
+	replica_bed_end();
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		replica_bed_begin_inband(2, true, false);
+		replica_bed_pass(5 * S);
+		inject_change(one, REGISTRY_SETTING, clocks[i]);
+		CU_ASSERT_EQUAL(registry_find(two->registry, REGISTRY_SETTING, clocks[i]) != NULL,
+				clocks[i] == &past);
+		replica_bed_end();
+	}
+}
+
+/* It asks for acknowledgements and takes none: the standby does not keep them all. */
+static void test_rogue_silence(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	size_t waiting;
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_pass(5 * S);
+	pipe_cut(replica_bed.net, true);
+	frame_begin(&out, FRAME_HEARTBEAT);
+	frame_number(&out, registry_number(one->registry));
+	frame_number(&out, 0);
+	frame_end(&out);
+	for (unsigned i = 0; i < 200000; i++)
+		inject(one);
+	waiting = pipe_waiting(replica_bed.net);
+	CU_ASSERT(waiting > STREAM_LOW_BYTES / 2 && waiting < 2 * STREAM_LOW_BYTES);
+	pipe_cut(replica_bed.net, false);
+	replica_bed_pass(5 * S);
+	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
+	CU_ASSERT(shows(two, "master", "state", "follows"));
 	replica_bed_end();
 }
 
@@ -544,7 +700,11 @@ int main(void)
 		{"hidden ports", test_hidden},
 		{"another sa_key", test_sa_key},
 		{"records of the standby", test_own_records},
+		{"the same MLID", test_same_mlid},
+		{"places", test_places},
 		{"a rogue master", test_rogue_master},
+		{"a rogue master changes", test_rogue_changes},
+		{"a rogue master takes nothing", test_rogue_silence},
 		{"a former master", test_former_master},
 		{"a rogue master sends too much", test_rogue_amount},
 		{"another GUID", test_other_guid},

@@ -665,18 +665,23 @@ const struct ctl_command ctl_commands[] = {
 	 .arguments = {FLAG("force")},
 	 .print = print_reloaded,
 	 .summary = "Read the configuration and the partition file again, as SIGHUP does.",
-	 .details = "The answer lists the options that changed, those that take effect after a "
-		    "restart, and whether the partition file changed. Two changes need `--force`, "
-		    "and SIGHUP refuses them: a partition file that takes P_Keys from more ports "
-		    "than `partition_confirm_ports`, and engines or their files whose routes would "
-		    "have credit loops. A refusal lists both, and the answer what was accepted."},
+	 .details =
+		 "The answer lists the options that changed, those that take effect after a "
+		 "restart, and whether the partition file changed. Three changes need `--force`, "
+		 "and SIGHUP refuses them: a partition file that takes P_Keys from more ports "
+		 "than `partition_confirm_ports`, engines or their files whose routes would have "
+		 "credit loops, and M_Keys that a standby would not get. A refusal lists all, "
+		 "and the answer what was accepted."},
 	{.words = "keys status",
 	 .print = print_keys,
 	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",
 	 .details =
 		 "The answer has the mode, the number of ports that hold their key, and the number "
 		 "of ports that may hold an earlier key. SMPs with wrong keys (trap 256) include "
-		 "those that this manager itself sent while it tried keys. Keys are not shown."},
+		 "those that this manager itself sent while it tried keys. Keys are not shown. "
+		 "`Held "
+		 "back` means that no port gets its first key, because a standby would not get "
+		 "the keys: see `config reload`."},
 	{.words = "keys rotate",
 	 .perform = keys_rotate_perform,
 	 .print = print_sweep,

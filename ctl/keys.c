@@ -34,7 +34,10 @@ void print_keys(const json_t *data, FILE *out)
 {
 	text_put(out, data,
 		 "Mode        {mode}, protection level {protection_level:d}, lease "
-		 "{lease_period_s:d} s\n"
+		 "{lease_period_s:d} s\n");
+	if (json_is_true(json_object_get(data, "held_back")))
+		fprintf(out, "Held back   a standby would not get the keys: weftctl health\n");
+	text_put(out, data,
 		 "Ports       {ports:d}, {protected:d} with their key, {changing:d} that may hold "
 		 "an earlier key\n"
 		 "Recorded    keys of {recorded:d} ports, {secrets:d} secrets\n"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Streams over MADs: see inband.h for the format. The connecting end sends Open. The other end
- * answers with a number of its own, and keeps a half-open session. It becomes a stream with its
- * first message, which proves that the connecting end receives at the LID of its port: a forged
- * source LID neither opens a session nor ends another.
+ * answers with a number, which is a keyed hash of the Open, and keeps nothing. The stream begins
+ * with the first message that has this number. It proves that the connecting end receives at the
+ * LID of its port: a forged source LID neither opens a session nor ends or prevents another.
  *
  * Some messages are under way at a time. Each is a transaction, which is repeated until its answer
  * arrives or nothing was acknowledged for some seconds. The receiver keeps messages that arrive too
@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "lib/be.h"
+#include "lib/crypto_hmac.h"
 #include "lib/guid.h"
 #include "lib/mem.h"
 
@@ -28,10 +29,12 @@ enum {
 	ATTEMPT_MS = 400, /* doubled with each attempt, up to */
 	ATTEMPT_MAX_MS = 1600,
 	PATIENCE_US = 5000000, /* without an answer */
-	HALF_OPEN_US = 5000000,
+	PERIOD_US = 10000000,  /* the numbers of one period and of the next are valid */
 	ALIVE_US = 100000,
 	AGAIN_US = 350000, /* from a session of a port to its next; less than an attempt */
 	RECENT = 16,	   /* ports whose last session is noted */
+	SECRET_SIZE = 32,
+	TID_OFFSET = 12, /* the lower half, which the kernel leaves */
 	RESULT_OFFSET = 41,
 	LENGTH_OFFSET = 44,
 	TO_OFFSET = 48,
@@ -39,7 +42,7 @@ enum {
 	NUMBER_OFFSET = 64,
 };
 
-enum inband_state { OPENING, HALF_OPEN, OPEN, LEAVING, GONE };
+enum inband_state { OPENING, OPEN, LEAVING, GONE };
 
 struct inband {
 	struct stream_carrier carrier;
@@ -50,9 +53,11 @@ struct inband {
 	struct list sessions;
 	struct inband_recent {
 		guid_t guid;
+		uint64_t there; /* the number of the session at this port */
 		uint64_t at_us;
 	} recent[RECENT]; /* the last accepted sessions, each of another port */
 	unsigned num_recent;
+	uint8_t secret[SECRET_SIZE];
 };
 
 struct inband_session;
@@ -77,7 +82,7 @@ struct inband_session {
 	uint64_t sent, taken;	/* the numbers of the last message sent, and of the last received */
 	uint64_t answered_us;	/* when the other end answered last, or a message began to wait */
 	struct inband_slot out[WINDOW], in[WINDOW];
-	struct inband_slot opening; /* of Open and Close */
+	struct inband_slot opening; /* of Open */
 	uint8_t *bytes;		    /* that wait */
 	size_t begin, end, room;
 	bool asked; /* an Alive is under way */
@@ -143,7 +148,7 @@ static bool inband_is_ours(const uint8_t *mad)
 static bool inband_read(const struct mad_header *header, const uint8_t *mad, size_t size,
 			struct inband_message *out)
 {
-	if (mad[VENDOR_DATA_OFFSET] != INBAND_VERSION || be32_load(mad + LENGTH_OFFSET) > size ||
+	if (mad[VENDOR_DATA_OFFSET] != INBAND_VERSION || size > INBAND_RECEIVED_MAX ||
 	    be32_load(mad + LENGTH_OFFSET) > INBAND_PAYLOAD_MAX ||
 	    INBAND_HEADER_SIZE + be32_load(mad + LENGTH_OFFSET) > size)
 		return false;
@@ -227,6 +232,8 @@ static void inband_hang_up(struct inband_session *session)
 	if (session->state != OPEN && session->state != LEAVING)
 		return;
 	inband_build(&close, mad, sizeof(mad));
+	/* It waits for no answer, so no transaction gives it a TID. */
+	be32_store(mad + TID_OFFSET, (uint32_t)loop_random(session->inband->loop) | 1);
 	txn_send(session->inband->txns, &session->at, mad, sizeof(mad));
 }
 
@@ -401,7 +408,6 @@ static void inband_opened(struct inband_session *session, const struct txn_resul
 	session->state = OPEN;
 	session->opening.number = 0;
 	loop_timer_disarm(&session->patience);
-	loop_timer_arm(&session->alive, ALIVE_US);
 	session->stream.user.opened(session->stream.user.ctx);
 }
 
@@ -428,7 +434,7 @@ static bool inband_is_refused(struct inband_session *session, const struct txn_r
 		      "weftd on both)";
 	if (!why)
 		return false;
-	session->stream.unserved = session->state == OPENING;
+	session->stream.unserved = session->state == OPENING && result->header.status;
 	inband_fail(session, "%s", why);
 	return true;
 }
@@ -484,6 +490,9 @@ static void inband_message_done(void *arg, const struct txn_result *result)
 		return;
 	}
 	inband_slot_free(slot);
+	/* Before its first message, the other end has no session. */
+	if (session->state == OPEN && !session->accepted && !loop_timer_armed(&session->alive))
+		loop_timer_arm(&session->alive, ALIVE_US);
 	if (session->state == OPEN) { /* time runs while a message waits */
 		loop_timer_disarm(&session->patience);
 		if (!inband_is_idle(session))
@@ -497,12 +506,19 @@ static void inband_message_done(void *arg, const struct txn_result *result)
 static void inband_out_of_patience(void *arg)
 {
 	struct inband_session *session = arg;
+	const struct inband_owner *owner = &session->inband->owner;
+	bool opening = session->state == OPENING;
+	guid_t guid = session->guid;
 
 	inband_fail(session, "no answer within %u s", PATIENCE_US / 1000000);
+	if (opening && owner->unanswered)
+		owner->unanswered(owner->ctx, guid);
 }
 
+/* here: the number of the session at this end. */
 static struct inband_session *inband_session_new(struct inband *inband, guid_t guid,
-						 const struct mad_addr *at, enum inband_state state)
+						 const struct mad_addr *at, enum inband_state state,
+						 uint64_t here)
 {
 	struct inband_session *session = mem_zalloc(sizeof(*session));
 
@@ -511,15 +527,16 @@ static struct inband_session *inband_session_new(struct inband *inband, guid_t g
 	guid_text(guid, session->stream.peer);
 	session->inband = inband;
 	session->state = state;
-	session->accepted = state == HALF_OPEN;
+	session->accepted = state == OPEN;
 	session->guid = guid;
 	session->at = *at;
-	session->here = loop_random(inband->loop) | 1;
+	session->here = here;
 	loop_timer_init(&session->patience, inband->loop, "in-band patience",
 			inband_out_of_patience, session);
 	loop_timer_init(&session->alive, inband->loop, "in-band alive", inband_ask_alive, session);
 	loop_deferred_init(&session->turn, inband->loop, "in-band", inband_turn, session);
-	loop_timer_arm(&session->patience, state == HALF_OPEN ? HALF_OPEN_US : PATIENCE_US);
+	if (state == OPENING)
+		loop_timer_arm(&session->patience, PATIENCE_US);
 	list_init(&session->link);
 	list_push(&inband->sessions, &session->link);
 	return session;
@@ -544,7 +561,7 @@ static struct stream *inband_connect(struct stream_carrier *carrier, const char 
 			 INBAND_CLASS);
 		return NULL;
 	}
-	session = inband_session_new(inband, guid, &at, OPENING);
+	session = inband_session_new(inband, guid, &at, OPENING, loop_random(inband->loop) | 1);
 	session->stream.user = *user;
 	session->opening = (struct inband_slot){.session = session, .number = 1};
 	inband_post(&session->opening, INBAND_OPEN);
@@ -576,77 +593,113 @@ static struct inband_session *inband_find(const struct inband *inband, const str
 	return NULL;
 }
 
-/* Each session may cause a full copy, so a port cannot begin one after the other. */
-static bool inband_is_too_soon(const struct inband *inband, guid_t guid)
+/* The last accepted session of this port; NULL: there is none, or it was long ago. */
+static struct inband_recent *inband_recent_of(struct inband *inband, guid_t guid)
 {
 	for (unsigned i = 0; i < RECENT; i++)
 		if (inband->recent[i].guid == guid)
-			return loop_now_us(inband->loop) - inband->recent[i].at_us < AGAIN_US;
-	return false;
+			return &inband->recent[i];
+	return NULL;
 }
 
-static void inband_note_recent(struct inband *inband, guid_t guid)
+/* Each session may cause a full copy, so a port cannot begin one after the other. */
+static bool inband_is_too_soon(struct inband *inband, guid_t guid)
 {
-	struct inband_recent *recent = NULL;
+	const struct inband_recent *recent = inband_recent_of(inband, guid);
 
-	for (unsigned i = 0; i < RECENT && !recent; i++)
-		if (inband->recent[i].guid == guid)
-			recent = &inband->recent[i];
+	return recent && loop_now_us(inband->loop) - recent->at_us < AGAIN_US;
+}
+
+static void inband_note_recent(struct inband *inband, guid_t guid, uint64_t there)
+{
+	struct inband_recent *recent = inband_recent_of(inband, guid);
+
 	if (!recent)
 		recent = &inband->recent[inband->num_recent++ % RECENT];
-	*recent = (struct inband_recent){guid, loop_now_us(inband->loop)};
+	*recent = (struct inband_recent){guid, there, loop_now_us(inband->loop)};
 }
 
-/* A port has one half-open session, and one that is open. An Open that comes too soon gets no
- * answer, so it is sent again. */
+/* The port that may connect from this address; 0: none. */
+static guid_t inband_admitted(const struct inband *inband, const struct mad_addr *from)
+{
+	return inband->listener.accepted && from->qpn == 1
+		       ? inband->owner.admits(inband->owner.ctx, from->lid)
+		       : 0;
+}
+
+/* The number that this end gives to a session whose number is there at the port that opens it. Only
+ * a port that receives the answer knows it. */
+static uint64_t inband_number(const struct inband *inband, guid_t guid, lid_t lid, uint64_t there,
+			      uint64_t period)
+{
+	uint8_t data[32], hash[CRYPTO_HMAC_SIZE];
+
+	be64_store(data, guid);
+	be64_store(data + 8, lid);
+	be64_store(data + 16, there);
+	be64_store(data + 24, period);
+	crypto_hmac(inband->secret, sizeof(inband->secret), data, sizeof(data), hash);
+	return be64_load(hash) | 1; /* 0 is no number */
+}
+
+/* An Open that comes too soon gets no answer, so it is sent again. */
 static void inband_take_open(struct inband *inband, const struct mad_addr *from,
 			     const struct inband_message *message, const uint8_t *mad)
 {
-	guid_t guid = inband->listener.accepted && from->qpn == 1
-			      ? inband->owner.admits(inband->owner.ctx, from->lid)
-			      : 0;
-	struct inband_session *session = NULL;
+	guid_t guid = inband_admitted(inband, from);
+	uint64_t period = loop_now_us(inband->loop) / PERIOD_US;
 
 	if (!guid || !message->from) {
 		inband_refuse(inband, from, "its port is not that of a known standby");
 		return;
 	}
-	list_for_each (link, &inband->sessions) {
-		struct inband_session *other = container_of(link, struct inband_session, link);
-
-		if (!other->accepted || other->state == GONE || other->guid != guid)
-			continue;
-		if (other->there == message->from && other->at.lid == from->lid)
-			session = other; /* a repeated Open */
-		else if (other->state == HALF_OPEN)
-			inband_leave(other);
-	}
-	if (!session && inband_is_too_soon(inband, guid))
-		return;
-	if (!session) {
-		session = inband_session_new(inband, guid, from, HALF_OPEN);
-		session->there = message->from;
-	}
-	inband_answer(inband, from, mad, session->here, INBAND_OK);
+	if (!inband_is_too_soon(inband, guid))
+		inband_answer(inband, from, mad,
+			      inband_number(inband, guid, from->lid, message->from, period),
+			      INBAND_OK);
 }
 
-/* The first message of a half-open session. The port was restarted, so its other session is over.
- */
-static void inband_accept(struct inband_session *session)
+/* Whether the number of the session at this end is the answer to its Open. */
+static bool inband_is_number(const struct inband *inband, guid_t guid, lid_t lid,
+			     const struct inband_message *message)
 {
-	struct inband *inband = session->inband;
+	uint64_t period = loop_now_us(inband->loop) / PERIOD_US;
+
+	return message->to == inband_number(inband, guid, lid, message->from, period) ||
+	       (period &&
+		message->to == inband_number(inband, guid, lid, message->from, period - 1));
+}
+
+/* Whether this is one of the first messages of a session that begins. A session begins once, so a
+ * late message of one that has ended is none. */
+static bool inband_is_first(struct inband *inband, guid_t guid, const struct mad_addr *from,
+			    const struct inband_message *message)
+{
+	const struct inband_recent *recent = inband_recent_of(inband, guid);
+
+	return guid && message->attr == INBAND_DATA && message->size && message->number &&
+	       message->number <= WINDOW && !(recent && recent->there == message->from) &&
+	       inband_is_number(inband, guid, from->lid, message);
+}
+
+/* The port was restarted, so its other session is over. */
+static struct inband_session *inband_accept(struct inband *inband, guid_t guid,
+					    const struct mad_addr *from,
+					    const struct inband_message *message)
+{
+	struct inband_session *session;
 
 	list_for_each (link, &inband->sessions) {
 		struct inband_session *other = container_of(link, struct inband_session, link);
 
-		if (other != session && other->accepted && other->guid == session->guid &&
-		    other->state != GONE)
+		if (other->accepted && other->guid == guid && other->state != GONE)
 			inband_fail(other, "a new connection of its port replaces it");
 	}
-	loop_timer_disarm(&session->patience);
-	inband_note_recent(inband, session->guid);
-	session->state = OPEN;
+	inband_note_recent(inband, guid, message->from);
+	session = inband_session_new(inband, guid, from, OPEN, message->to);
+	session->there = message->from;
 	inband->listener.accepted(inband->listener.ctx, &session->stream);
+	return session;
 }
 
 /* Passes on all messages that are next. The user may close the stream. */
@@ -682,8 +735,6 @@ static void inband_take_data(struct inband_session *session, const struct mad_ad
 				     .size = message->size,
 				     .payload = mem_alloc(message->size)};
 	memcpy(slot->payload, message->payload, message->size);
-	if (session->state == HALF_OPEN)
-		inband_accept(session);
 	inband_deliver(session);
 }
 
@@ -711,6 +762,7 @@ static void inband_received(void *ctx, const struct mad_addr *from, const struct
 	struct inband *inband = ctx;
 	struct inband_message message;
 	struct inband_session *session;
+	guid_t guid;
 
 	if (header->method != METHOD_SET || !inband_is_ours(mad))
 		return;
@@ -726,6 +778,12 @@ static void inband_received(void *ctx, const struct mad_addr *from, const struct
 		return;
 	}
 	session = inband_find(inband, from, &message);
+	guid = session ? 0 : inband_admitted(inband, from);
+	if (!session && inband_is_first(inband, guid, from, &message)) {
+		if (inband_is_too_soon(inband, guid))
+			return; /* it is sent again */
+		session = inband_accept(inband, guid, from, &message);
+	}
 	if (!session) {
 		inband_no_session(inband, from, mad);
 	} else if (message.attr == INBAND_ALIVE) {
@@ -752,6 +810,7 @@ static void inband_free(struct stream_carrier *carrier)
 		inband_hang_up(session);
 		inband_session_free(session);
 	}
+	explicit_bzero(inband->secret, sizeof(inband->secret));
 	free(inband);
 }
 
@@ -767,6 +826,8 @@ struct stream_carrier *inband_new(struct loop *loop, struct txn_table *txns,
 	inband->loop = loop;
 	inband->txns = txns;
 	inband->owner = *owner;
+	for (unsigned i = 0; i < SECRET_SIZE; i += 8)
+		be64_store(inband->secret + i, loop_random(loop));
 	list_init(&inband->sessions);
 	txn_handle(txns, INBAND_CLASS, inband_received, inband);
 	return &inband->carrier;

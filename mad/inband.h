@@ -7,8 +7,8 @@
  *
  * The messages are neither authenticated nor encrypted, so the streams are marked so
  * (struct stream: in_clear). Only ports that the owner knows can open a session. A session has two
- * random numbers of 64 bits, one of each end. A message without the right numbers, or from
- * another LID, is dropped and counted, and gets no answer.
+ * numbers of 64 bits that cannot be guessed, one of each end. A message without the right numbers,
+ * or from another LID, is dropped and counted, and gets no answer.
  *
  * Format, after the header of a vendor class with an OUI (40 bytes: the common header, the RMPP
  * header, a reserved byte, the OUI); numbers are big-endian:
@@ -22,10 +22,10 @@
  *	     64	number of the message, from 1 on, 8 bytes
  *	     72	payload
  *
- * Each message is a Set() of the attribute Open, Data, Close or Alive. The connecting end sends
- * Alive, which is number 0, ten times a second: if the other program has ended, its kernel answers
- * with a status. The answer of the other end is a GetResp() of one MAD, with both
- * numbers of the session exchanged and without payload.
+ * Each message is a Set() of the attribute Open, Data, Close or Alive. After its first message, the
+ * connecting end sends Alive, which is number 0, ten times a second: if the other program has
+ * ended, its kernel answers with a status. The answer of the other end is a GetResp() of one MAD,
+ * with both numbers of the session exchanged and without payload.
  */
 #ifndef MAD_INBAND_H
 #define MAD_INBAND_H
@@ -43,6 +43,8 @@ enum {
 	INBAND_HEADER_SIZE = 72,
 	INBAND_PAYLOAD_MAX = 8192,
 	INBAND_MESSAGE_MAX = INBAND_HEADER_SIZE + INBAND_PAYLOAD_MAX,
+	/* The last segment of a received message may be padded. */
+	INBAND_RECEIVED_MAX = INBAND_MESSAGE_MAX + MAD_SIZE,
 };
 
 enum inband_attr {
@@ -60,6 +62,8 @@ struct inband_owner {
 	bool (*find)(void *ctx, guid_t guid, struct mad_addr *out);
 	/* The port GUID of the manager whose MADs come from this LID, if it may connect; or 0. */
 	guid_t (*admits)(void *ctx, lid_t lid);
+	/* The manager at this port does not answer: its address may be outdated. May be NULL. */
+	void (*unanswered)(void *ctx, guid_t guid);
 	void *ctx;
 };
 

@@ -44,7 +44,7 @@ enum {
 	WHY_SIZE = 512,
 	BUFFER_KEPT = 1 << 20,	   /* a larger one is given back after use */
 	SEND_JOB_BYTES = 32 << 10, /* a thread sends longer messages: this is 164 segments */
-	RECEIVE_MAX = 64 << 20,	   /* longer messages are refused */
+	RECEIVE_MAX = 64 << 20,	   /* longer messages are dropped */
 	TURN_BYTES = 256 << 10,	   /* then the next turn continues: 8 MB take 4 ms */
 };
 
@@ -98,15 +98,19 @@ struct channel_kind {
 	unsigned num_rows;
 	int batch; /* MADs read in one turn */
 	enum loop_priority priority;
-	bool optional; /* weftd also runs without it */
+	bool optional;	/* weftd also runs without it */
+	size_t longest; /* messages that are longer are dropped */
 };
 
 static const struct channel_kind channel_kinds[] = {
-	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), BATCH, LOOP_FIRST, false},
-	{"general MADs received", gmp_agents, ARRAY_SIZE(gmp_agents), BATCH, LOOP_NORMAL, false},
-	{"counters received", perf_agents, ARRAY_SIZE(perf_agents), BATCH, LOOP_LATER, false},
-	{"replication received", inband_agents, ARRAY_SIZE(inband_agents), BATCH, LOOP_NORMAL,
-	 true},
+	{"SMPs received", smp_agents, ARRAY_SIZE(smp_agents), BATCH, LOOP_FIRST, false,
+	 RECEIVE_MAX},
+	{"general MADs received", gmp_agents, ARRAY_SIZE(gmp_agents), BATCH, LOOP_NORMAL, false,
+	 RECEIVE_MAX},
+	{"counters received", perf_agents, ARRAY_SIZE(perf_agents), BATCH, LOOP_LATER, false,
+	 RECEIVE_MAX},
+	{"replication received", inband_agents, ARRAY_SIZE(inband_agents), BATCH, LOOP_NORMAL, true,
+	 INBAND_RECEIVED_MAX},
 };
 
 enum { CHANNELS = ARRAY_SIZE(channel_kinds) };
@@ -156,7 +160,7 @@ struct umad {
 	size_t out_size;
 	struct work_pool *sender; /* NULL until the first long message */
 	struct list send_jobs;
-	struct log_limit send_job_limit;
+	struct log_limit send_job_limit, drop_limit;
 	int issm_fd;
 };
 
@@ -336,7 +340,7 @@ static void buffer_resize(struct channel *channel, size_t mad_size)
 
 /* Waits at most timeout_ms for a MAD; returns -EAGAIN if there is none, else 0 with the MAD in the
  * channel's buffer. A message longer than the buffer stays queued while the buffer grows. A message
- * longer than the limit is also read, else it would block the queue, but then refused. */
+ * that is too long is also read, else it would block the queue: -EMSGSIZE, with its size. */
 static int channel_receive(struct channel *channel, int timeout_ms, size_t *size)
 {
 	for (;;) {
@@ -347,7 +351,7 @@ static int channel_receive(struct channel *channel, int timeout_ms, size_t *size
 			if (length < 0 || (size_t)length > channel->buffer_size)
 				return -EBADMSG;
 			*size = (size_t)length;
-			return length > RECEIVE_MAX ? -EBADMSG : 0;
+			return *size > channel->kind->longest ? -EMSGSIZE : 0;
 		}
 		/* Some paths of the library return -EIO with the cause in errno. */
 		if (status == -ENOSPC || (status == -EIO && errno == ENOSPC)) {
@@ -398,10 +402,28 @@ static void umad_device_gone(struct umad *umad, int error)
 		user->gone(user->ctx, error);
 }
 
+/* One message is dropped, and the next can be read. */
+static bool is_bad_message(int error)
+{
+	return error == -EBADMSG || error == -EMSGSIZE;
+}
+
+/* Any port can send such a message. It ends the turn. */
+static void channel_drop(struct channel *channel, size_t size)
+{
+	struct mad_addr from;
+
+	address_in(&channel->buffer->addr, &from);
+	log_limited(&channel->owner->drop_limit, LOG_WARNING,
+		    (&(struct log_subject){.lid = from.lid}),
+		    "dropped a message of %zu bytes from LID %u (%s): it may have at most %zu",
+		    size, from.lid, channel->kind->name, channel->kind->longest);
+}
+
 static void channel_readable(void *arg, uint32_t events)
 {
 	struct channel *channel = arg;
-	size_t size, bytes = 0;
+	size_t size = 0, bytes = 0;
 	int error = 0;
 
 	(void)events;
@@ -412,10 +434,12 @@ static void channel_readable(void *arg, uint32_t events)
 		if (!error)
 			umad_deliver(channel->owner, channel->buffer, size);
 		bytes += error ? 0 : size;
+		if (error == -EMSGSIZE)
+			channel_drop(channel, size);
 		if (channel->buffer_size > BUFFER_KEPT)
 			buffer_resize(channel, MAD_SIZE);
 	}
-	if (error && error != -EAGAIN && error != -EBADMSG)
+	if (error && error != -EAGAIN && !is_bad_message(error))
 		umad_device_gone(channel->owner, error);
 }
 
@@ -440,9 +464,10 @@ static void *reader(void *arg)
 	size_t size = 0;
 	int error = 0;
 
-	while (!atomic_load(&channel->stop) && (!error || error == -EAGAIN || error == -EBADMSG)) {
+	while (!atomic_load(&channel->stop) &&
+	       (!error || error == -EAGAIN || is_bad_message(error))) {
 		error = channel_receive(channel, READER_TURN_MS, &size);
-		if (error == -EAGAIN || error == -EBADMSG)
+		if (error == -EAGAIN || is_bad_message(error))
 			continue;
 		item = mem_zalloc(sizeof(*item));
 		item->error = error;
@@ -550,6 +575,10 @@ static int register_failed(const struct channel *channel, const struct agent_row
 {
 	const struct transport_port *port = &channel->owner->transport.port;
 	bool smi = row->mgmt_class == CLASS_SUBN_DIRECTED || row->mgmt_class == CLASS_SUBN_LID;
+	const char *remedy = channel->kind->optional
+				     ? "; another program on this port uses this class: stop it, "
+				       "or set ha_listen and ha_peers"
+				     : "; another subnet manager on this port? stop it first";
 
 	if (error == EPROTONOSUPPORT)
 		return umad_explain(
@@ -559,12 +588,12 @@ static int register_failed(const struct channel *channel, const struct agent_row
 			"port to a port with QP0 and QP1",
 			port->ca, port->port, smi ? "subnet management" : "general services", !smi,
 			!smi);
-	return umad_explain(
-		why, why_size, error == EINVAL || !error ? -EBUSY : -error,
-		"cannot register for management class 0x%02x on %s port %d: %s%s", row->mgmt_class,
-		port->ca, port->port, error ? strerror(error) : "the kernel refuses it",
-		error == EINVAL || !error ? "; another subnet manager on this port? stop it first"
-					  : "");
+	if (error != EINVAL && error)
+		remedy = "";
+	return umad_explain(why, why_size, *remedy ? -EBUSY : -error,
+			    "cannot register for management class 0x%02x on %s port %d: %s%s",
+			    row->mgmt_class, port->ca, port->port,
+			    error ? strerror(error) : "the kernel refuses it", remedy);
 }
 
 /* libibumad registers a vendor class with an OUI in its version 1. */
@@ -912,6 +941,7 @@ int transport_open_umad(struct loop *loop, const struct umad_choice *choice, str
 	umad->issm_fd = -1;
 	list_init(&umad->send_jobs);
 	umad->send_job_limit = (struct log_limit){.burst = 5, .interval_us = 10000000};
+	umad->drop_limit = umad->send_job_limit;
 	umad->again_limit = (struct log_limit){.burst = 3, .interval_us = 60000000};
 	loop_timer_init(&umad->again, loop, "device that has gone", umad_look_again, umad);
 	error = choose_port(umad, choice, why, why_size);

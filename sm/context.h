@@ -174,6 +174,10 @@ struct sm {
 	guid_t suppressed_guid; /* the port that sent it; 0: unknown */
 	const char *sm_lid_why; /* as in the last lid_report */
 	struct log_limit trap_limit, mismatch_limit, links_limit;
+	struct {
+		guid_t guid;
+		lid_t lid;
+	} doubted; /* sm_doubt_manager(): the last that was searched for */
 	struct rate search_rate, stranger_rate, unknown_trap_rate, epoch_rate;
 	struct loop_timer epoch_timer;
 	struct rate peer_rate[PEERS_HAVE_WRITTEN + 1]; /* of heavy sweeps, by the doubt */

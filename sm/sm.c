@@ -58,6 +58,7 @@ static void role_changed(void *ctx, const char *reason)
 	if (role != SM_MASTER) {
 		policy_set_live(&sm->policy, false);
 		sm->unmanaged_pkeys.told = false;
+		sm->keys.accepted = sm->keys.held_back = false;
 		mcast_leave_off(sm->mcast);
 		program_stop(sm->program);
 	}
@@ -204,6 +205,27 @@ static void mcast_written(void *ctx, bool failed)
 		trigger_light(&sm->trigger, "a switch did not accept its multicast table");
 }
 
+/* A standby that would not get the M_Keys; 0: there is none. */
+static guid_t standby_without_m_keys(const struct sm *sm)
+{
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.state == SM_STANDBY &&
+		    !replica_copies_all(sm->replica, list[i].info.guid))
+			return list[i].info.guid;
+	return 0;
+}
+
+/* Without the replication, an administrator keeps the managers alike. */
+static bool m_keys_may_begin(const void *ctx)
+{
+	const struct sm *sm = ctx;
+
+	return !replica_serves(sm->replica) || !standby_without_m_keys(sm);
+}
+
 struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *transport,
 		  struct txn_table *txns, struct registry *registry, struct event_hub *events,
 		  const struct sm_options *options)
@@ -235,6 +257,7 @@ struct sm *sm_new(struct loop *loop, struct work_pool *pool, struct transport *t
 	program_set_guids(sm->program, &sm->guids);
 	sm->fabric->own_guid = transport->port.port_guid;
 	keys_init(&sm->keys, loop, registry, sm->fabric, &sm->options);
+	keys_ask_first(&sm->keys, m_keys_may_begin, sm);
 	policy_init(&sm->policy, loop, registry, events, sm->fabric, sm_pkeys_changed, sm,
 		    &sm->options);
 	unmanaged_pkeys_init(&sm->unmanaged_pkeys, loop, sm->fabric, &sm->policy);
@@ -409,23 +432,47 @@ static bool may_take_over(void *ctx)
 	return replica_ready(((struct sm *)ctx)->replica);
 }
 
+/* The LID of a manager: for the MASTER, that which is polled; or LID_NONE. */
+static lid_t lid_of_manager(const struct sm *sm, guid_t guid)
+{
+	const struct peer *list, *found = peers_master(sm->peers);
+	size_t count = peers_list(sm->peers, &list);
+
+	if (found && found->info.guid != guid)
+		found = NULL;
+	for (size_t i = 0; i < count && !found; i++)
+		if (list[i].info.guid == guid)
+			found = &list[i];
+	return found && found->lid != LID_PERMISSIVE ? found->lid : LID_NONE;
+}
+
 bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out)
 {
 	const struct port *port = sm->fabric->sm_port;
-	const struct peer *list;
-	size_t count = peers_list(sm->peers, &list);
+	lid_t lid = lid_of_manager(sm, guid);
 
-	for (size_t i = 0; i < count; i++) {
-		if (list[i].info.guid != guid || !list[i].lid || list[i].lid == LID_PERMISSIVE)
-			continue;
-		*out = (struct mad_addr){.lid = list[i].lid,
-					 .qpn = 1,
-					 .sl = port ? port_info(port)->master_sm_sl : 0};
+	if (lid) {
+		*out = (struct mad_addr){
+			.lid = lid, .qpn = 1, .sl = port ? port_info(port)->master_sm_sl : 0};
 		return true;
 	}
 	/* If both start at the same time, the survey may be older than the LIDs. */
 	sm_search_stranger(sm, "the LID of another manager is not known");
 	return false;
+}
+
+/* A STANDBY makes no surveys, and its polls also use a directed route, so it may not notice that
+ * the LID of its MASTER has changed. A MASTER that never answers causes one sweep. */
+void sm_doubt_manager(struct sm *sm, guid_t guid)
+{
+	lid_t lid = lid_of_manager(sm, guid);
+
+	if (sm->doubted.guid == guid && sm->doubted.lid == lid)
+		return;
+	if (sm_search_stranger(sm, "another manager does not answer at its LID")) {
+		sm->doubted.guid = guid;
+		sm->doubted.lid = lid;
+	}
 }
 
 guid_t sm_admits(const struct sm *sm, lid_t lid)
@@ -441,22 +488,16 @@ guid_t sm_admits(const struct sm *sm, lid_t lid)
 
 char *sm_m_keys_danger(const struct sm *sm, const struct sm_options *options)
 {
-	const struct peer *list;
-	size_t count = peers_list(sm->peers, &list);
+	guid_t standby = standby_without_m_keys(sm);
 
-	if (peers_role(sm->peers) != SM_MASTER || sm->options.m_key_mode != M_KEY_NONE ||
-	    options->m_key_mode == M_KEY_NONE)
+	if (peers_role(sm->peers) != SM_MASTER || !standby || options->m_key_mode == M_KEY_NONE ||
+	    (sm->options.m_key_mode != M_KEY_NONE && !sm->keys.held_back))
 		return NULL;
-	for (size_t i = 0; i < count; i++)
-		if (list[i].info.state == SM_STANDBY &&
-		    !replica_copies_all(sm->replica, list[i].info.guid))
-			return mem_printf("m_key_mode: standby 0x%016" PRIx64
-					  " would not get the M_Keys, and could not manage the "
-					  "fabric after a failover: set the same ha_psk_file on "
-					  "all managers, restart them, and wait until ha status "
-					  "shows that it copies all",
-					  list[i].info.guid);
-	return NULL;
+	return mem_printf("m_key_mode: standby 0x%016" PRIx64
+			  " would not get the M_Keys, and could not manage the fabric after a "
+			  "failover: set the same ha_psk_file on all managers, restart them, and "
+			  "wait until ha status shows that it copies all",
+			  standby);
 }
 
 int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct store *store,
@@ -494,7 +535,7 @@ void sm_set_options(struct sm *sm, const struct sm_options *options)
 
 	sm->options = *options;
 	replica_reconsider(sm->replica);
-	keys_changed(&sm->keys);
+	keys_changed(&sm->keys, sm_is_master(sm)); /* a danger was refused, or accepted */
 	engines_configured(sm);
 	fabric_set_limits(sm->fabric, options->smp_per_switch, options->smp_per_adapter);
 	window_set_limits(sm->window, &limits);

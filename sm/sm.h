@@ -55,11 +55,15 @@ const struct fabric *sm_fabric(const struct sm *sm);
 /* The address of another manager of the election at this port. False: none is known; then this also
  * requests a sweep, limited in rate. */
 bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out);
+/* This manager does not answer at its address: requests a sweep, limited in rate, and only once for
+ * the same address. */
+void sm_doubt_manager(struct sm *sm, guid_t guid);
 /* The port GUID of the manager at this LID, if this manager is MASTER and the other is not; or 0. A
  * manager is known by its SMInfo, which sm/election/trust.h has judged. */
 guid_t sm_admits(const struct sm *sm, lid_t lid);
 /* Why M_Keys must not be switched on by these options, for free(): a standby would not get them.
- * NULL: they may, or they are on already. */
+ * NULL: they may, or they are on already. After a restart with such options, the first M_Keys wait
+ * until no standby lacks them, or until an administrator has accepted this danger of a reload. */
 char *sm_m_keys_danger(const struct sm *sm, const struct sm_options *options);
 /* Replaces the addresses of ha_peers; without replication it does nothing. */
 void sm_set_peers(struct sm *sm, const char *peers);

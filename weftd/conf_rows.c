@@ -261,7 +261,9 @@ const struct conf_row conf_rows[] = {
 		    "can configure them.",
 	 .details = "`none`: no keys. `subnet`: the same key for all ports, from `m_key`. `port`: "
 		    "a key for each port, derived from the secret in `m_key_secret_file`. Use keys "
-		    "if users are root on their hosts."},
+		    "if users are root on their hosts. Standbys need the same `ha_psk_file`: a "
+		    "reload refuses keys that a standby would not get, and after a restart the "
+		    "first keys wait."},
 	{HEX("m_key", sm.m_key, 0, UINT64_MAX, "0x0"), .secret = true,
 	 .summary = "M_Key of all ports if `m_key_mode` is `subnet`.",
 	 .details = "0: weftd derives it from the secret in `m_key_secret_file`. To change the "

@@ -74,6 +74,9 @@ static const struct rule rules[] = {
 	BAD("standby", DEGRADED, "no standby is connected: a failover would lose registrations",
 	    "start weftd on the standby, and check its ha_peers: weftctl ha status", "role=MASTER",
 	    "ha.listens", "!ha.standbys"),
+	BAD("standby", DEGRADED, "no standby is connected: a failover would lose registrations",
+	    "start weftd on the standby with the same ha_psk_file: weftctl ha status",
+	    "role=MASTER", "ha.keyed", "!ha.standbys"),
 	BAD("standby", DEGRADED,
 	    "{ha.without_m_keys} of {ha.standbys} standbys cannot manage the fabric after a "
 	    "failover: M_Keys travel only with ha_psk_file",
@@ -84,12 +87,16 @@ static const struct rule rules[] = {
 	BAD("standby", DEGRADED, "this standby does not receive the registrations of the MASTER",
 	    "check ha_peers and ha_psk_file: weftctl ha status", "role=STANDBY", "ha.has_peers",
 	    "!ha.follows"),
+	OK("standby",
+	   "the MASTER does not replicate over the fabric: hosts register again after a failover",
+	   "role=STANDBY", "ha.inband", "ha.unserved"),
 	BAD("standby", DEGRADED, "this standby does not receive the registrations of the MASTER",
 	    "weftctl ha status has the reason; if the MASTER is another program, set ha_inband = "
 	    "false",
 	    "role=STANDBY", "ha.inband", "!ha.follows"),
 	OK("standby", "{ha.in_sync} standby{ha.in_sync#|s} in sync", "role=MASTER", "ha.standbys"),
 	OK("standby", "follows the MASTER", "ha.follows"),
+	OK("standby", "none is connected over the fabric", "role=MASTER", "ha.inband"),
 	OK("standby", "none is configured"),
 
 	BAD("partitions", BROKEN, "{partitions.problem}",
@@ -224,6 +231,10 @@ static const struct rule rules[] = {
 		   "check that device; weftctl events --kind trap", "traps.suppressed_recently"),
 	FABRIC_OK("traps", "none suppressed"),
 
+	FABRIC_BAD("keys", DEGRADED, "M_Keys are not set yet: a standby would not get them",
+		   "set the same ha_psk_file on all managers, and restart them; or accept this: "
+		   "weftctl config reload --force",
+		   "keys.held_back"),
 	FABRIC_BAD("keys", DEGRADED,
 		   "wrong M_Keys from \"{keys.violated_by}\", {keys.violations} so far",
 		   "find the program that sends them: weftctl keys status",

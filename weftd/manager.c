@@ -143,6 +143,11 @@ static bool finds_manager(void *ctx, guid_t guid, struct mad_addr *out)
 	return sm_find_manager(((struct manager *)ctx)->sm, guid, out);
 }
 
+static void doubts_manager(void *ctx, guid_t guid)
+{
+	sm_doubt_manager(((struct manager *)ctx)->sm, guid);
+}
+
 static guid_t admits_manager(void *ctx, lid_t lid)
 {
 	return sm_admits(((struct manager *)ctx)->sm, lid);
@@ -150,7 +155,7 @@ static guid_t admits_manager(void *ctx, lid_t lid)
 
 static struct stream_carrier *open_inband(struct manager *manager, const struct psk_list *keys)
 {
-	struct inband_owner owner = {finds_manager, admits_manager, manager};
+	struct inband_owner owner = {finds_manager, admits_manager, doubts_manager, manager};
 
 	manager->inband = inband_new(manager->loop, manager->txns, &owner);
 	if (keys && keys->count)

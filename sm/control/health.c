@@ -138,11 +138,11 @@ static json_t *keys_summary(const struct sm *sm)
 {
 	const struct keys *keys = &sm->keys;
 
-	return json_pack("{s:I,s:b,s:s,s:i,s:i}", "violations",
+	return json_pack("{s:I,s:b,s:s,s:i,s:i,s:b}", "violations",
 			 (json_int_t)(keys->violations - keys->own_violations), "violated_recently",
 			 health_is_recent(sm, keys->violated_us), "violated_by",
 			 name_of_port(sm, keys->violated_guid), "changing", (int)keys->changing,
-			 "unsettled", (int)keys->unsettled);
+			 "unsettled", (int)keys->unsettled, "held_back", keys->held_back);
 }
 
 void health_add_status(const struct sm *sm, json_t *status)

@@ -224,10 +224,37 @@ static bool is_needed(const struct keys *keys)
 	       (!keys->walked || keys->unsettled || keys->topology != keys->fabric->topology);
 }
 
+/* Another manager with the same secret may have set keys. */
+static bool any_port_has_a_key(const struct keys *keys)
+{
+	const struct roster *roster = fabric_roster(keys->fabric);
+
+	for (size_t i = 0; i < roster->num_ends; i++)
+		if (roster->ends[i]->agent->m_key.known && roster->ends[i]->agent->m_key.key)
+			return true;
+	return false;
+}
+
+/* Keys that are set already stay, whatever the standbys get. */
+static bool may_not_begin(const struct keys *keys)
+{
+	return keys->options->m_key_mode != M_KEY_NONE && !keys->accepted && keys->may_begin &&
+	       !registry_count(keys->registry, REGISTRY_M_KEY) &&
+	       !keys->may_begin(keys->may_begin_ctx) && !any_port_has_a_key(keys);
+}
+
 void keys_settle(struct keys *keys, loop_fn *done, void *arg)
 {
+	bool held_back = may_not_begin(keys);
+
+	if (held_back && !keys->held_back)
+		log_about(LOG_WARNING, &(struct log_subject){.message_id = MESSAGE_REPLICA},
+			  "M_Keys are not set: a standby would not get them, and could not manage "
+			  "the fabric after a failover (set the same ha_psk_file on all managers; "
+			  "or accept this with weftctl config reload --force)");
+	keys->held_back = held_back;
 	keys->recorded = 0;
-	if (!is_needed(keys)) {
+	if (held_back || !is_needed(keys)) {
 		done(arg);
 		return;
 	}
@@ -238,9 +265,16 @@ void keys_settle(struct keys *keys, loop_fn *done, void *arg)
 	slices_begin(&keys->walk);
 }
 
-void keys_changed(struct keys *keys)
+void keys_changed(struct keys *keys, bool accepted)
 {
 	keys->walked = false;
+	keys->accepted = accepted;
+}
+
+void keys_ask_first(struct keys *keys, bool (*may_begin)(const void *ctx), const void *ctx)
+{
+	keys->may_begin = may_begin;
+	keys->may_begin_ctx = ctx;
 }
 
 void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
@@ -408,10 +442,11 @@ json_t *keys_status(const struct keys *keys)
 	for (unsigned i = 0; i < keys->num_offenders; i++)
 		json_array_append_new(offenders, offender_json(keys, &keys->offenders[i]));
 	return json_pack(
-		"{s:s,s:i,s:i,s:i,s:I,s:i,s:i,s:i,s:I,s:I,s:o}", "mode", modes[options->m_key_mode],
-		"protection_level", options->m_key_mode ? options->m_key_protection_level : 0,
-		"lease_period_s", options->m_key_lease_s, "secrets", (int)options->num_secrets,
-		"recorded", (json_int_t)registry_count(keys->registry, REGISTRY_M_KEY), "ports",
+		"{s:s,s:b,s:i,s:i,s:i,s:I,s:i,s:i,s:i,s:I,s:I,s:o}", "mode",
+		modes[options->m_key_mode], "held_back", keys->held_back, "protection_level",
+		options->m_key_mode ? options->m_key_protection_level : 0, "lease_period_s",
+		options->m_key_lease_s, "secrets", (int)options->num_secrets, "recorded",
+		(json_int_t)registry_count(keys->registry, REGISTRY_M_KEY), "ports",
 		(int)keys->fabric->roster.num_ends, "protected", (int)keys->protected, "changing",
 		(int)keys->changing, "violations", (json_int_t)keys->violations, "own_violations",
 		(json_int_t)keys->own_violations, "offenders", offenders);
@@ -456,7 +491,7 @@ int keys_import(struct keys *keys, const json_t *rows, unsigned *taken, const ch
 		registry_put(keys->registry, REGISTRY_M_KEY, &entry);
 		count++;
 	}
-	keys_changed(keys);
+	keys_changed(keys, keys->accepted);
 	*taken = count;
 	return 0;
 }

@@ -22,7 +22,7 @@ struct end { /* a port with a carrier */
 	struct txn_table *txns;
 	struct stream_carrier *carrier; /* NULL: none */
 	struct stream *stream;
-	unsigned opened, closed, drained, accepted, refused;
+	unsigned opened, closed, drained, accepted, refused, unanswered;
 	char why[STREAM_WHY_SIZE];
 	uint8_t *got;
 	size_t size;
@@ -121,10 +121,16 @@ static guid_t admits(void *ctx, lid_t lid)
 	return lid == known ? inband_guid(lid) : 0;
 }
 
+static void is_unanswered(void *ctx, guid_t guid)
+{
+	CU_ASSERT_EQUAL(guid, inband_guid(MASTER));
+	((struct end *)ctx)->unanswered++;
+}
+
 static struct end *open_end(lid_t lid)
 {
 	struct stream_listener listener = {on_accepted, on_refused, &ends[lid - 1]};
-	struct inband_owner owner = {finds, admits, NULL};
+	struct inband_owner owner = {finds, admits, is_unanswered, &ends[lid - 1]};
 	struct end *end = &ends[lid - 1];
 	char why[STREAM_WHY_SIZE];
 
@@ -382,6 +388,15 @@ static void test_window(void)
 
 /* Ends */
 
+static uint32_t close_tid;
+
+static void spy_close(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)size;
+	if (from->lid == STANDBY && to == MASTER && be16_load(mad + 16) == INBAND_CLOSE)
+		close_tid = be32_load(mad + 12);
+}
+
 static void test_close(void)
 {
 	for (int politely = 0; politely < 2; politely++) {
@@ -390,7 +405,10 @@ static void test_close(void)
 		say(&ends[STANDBY - 1], 0, 100000);
 		stream_close(ends[STANDBY - 1].stream, politely);
 		net.drop_ppm = 0;
+		net.tap = spy_close;
+		close_tid = 0;
 		pass(4 * S);
+		CU_ASSERT_NOT_EQUAL(close_tid, 0);
 		CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 0); /* its user knows */
 		CU_ASSERT_EQUAL(ends[MASTER - 1].closed, 1);
 		CU_ASSERT(strstr(ends[MASTER - 1].why, "closed the connection") != NULL);
@@ -459,9 +477,11 @@ static void test_silence(void)
 	pass(2 * S);
 	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
 	CU_ASSERT(strstr(ends[STANDBY - 1].why, "no answer within 5 s") != NULL);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].unanswered, 0);
 	dial(&ends[STANDBY - 1], MASTER);
 	pass(6 * S);
 	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 2);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].unanswered, 1);
 	finish();
 }
 
@@ -608,7 +628,8 @@ static void test_forged_lid(void)
 	forge(STANDBY, INBAND_DATA, to_master ^ 2, to_standby, 3);
 	forge(STANDBY, INBAND_DATA, to_master, to_standby ^ 2, 3);
 	forge(STANDBY, INBAND_CLOSE, to_master ^ 2, to_standby, 3);
-	forge(STANDBY, INBAND_OPEN, 0, 7, 1); /* half open */
+	forge(STANDBY, INBAND_OPEN, 0, 7, 1);
+	forge(STANDBY, INBAND_DATA, to_master ^ 2, 7, 1); /* of no answer to an Open */
 	for (unsigned i = 0; i < 1000; i++)
 		forge(STANDBY, INBAND_OPEN, 0, 8 + i, 1);
 	pass(100 * MS);
@@ -622,9 +643,94 @@ static void test_forged_lid(void)
 	finish();
 }
 
+/* It opens sessions all the time, and cannot prevent that of the standby. */
+static void test_flood(void)
+{
+	struct end *standby = &ends[STANDBY - 1], *master = &ends[MASTER - 1];
+	bool sent = false;
+
+	spied_pair();
+	stream_close(standby->stream, false);
+	pass(S);
+	dial(standby, MASTER);
+	for (unsigned i = 0; i < 2000; i++) {
+		forge(STANDBY, INBAND_OPEN, 0, 1000 + i, 1);
+		pass(100);
+		if (standby->opened == 2 && !sent)
+			stream_send(standby->stream, "x", 1);
+		sent = standby->opened == 2;
+	}
+	pass(S);
+	CU_ASSERT_EQUAL(master->accepted, 2);
+	CU_ASSERT_EQUAL(master->size, 3);
+	CU_ASSERT_EQUAL(standby->closed, 0);
+	finish();
+}
+
+/* A message of a session that has ended arrives again, when the port has begun another. */
+static void test_late(void)
+{
+	struct end *standby = &ends[STANDBY - 1], *master = &ends[MASTER - 1];
+	uint64_t to, from;
+
+	spied_pair();
+	to = to_master;
+	from = to_standby;
+	stream_close(standby->stream, false);
+	pass(S);
+	forge(STANDBY, INBAND_DATA, to, from, 1);
+	CU_ASSERT_EQUAL(master->accepted, 1);
+	pass(25 * S);
+	dial(standby, MASTER);
+	pass(S);
+	stream_send(standby->stream, "x", 1);
+	pass(S);
+	CU_ASSERT_EQUAL(master->accepted, 2);
+	forge(STANDBY, INBAND_DATA, to, from, 1); /* its number is of a former period */
+	CU_ASSERT_EQUAL(master->accepted, 2);
+	CU_ASSERT_EQUAL(standby->closed + master->closed, 1);
+	finish();
+}
+
+/* Sessions begin one after the other with numbers that were collected before. */
+static uint64_t collected[8];
+static unsigned num_collected;
+
+static void collect(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)size;
+	if (from->lid == MASTER && to == STANDBY && num_collected < ARRAY_SIZE(collected))
+		collected[num_collected++] = be64_load(mad + 56);
+}
+
+static void test_collected(void)
+{
+	spied_pair();
+	stream_close(ends[STANDBY - 1].stream, false);
+	pass(S);
+	net.tap = collect;
+	num_collected = 0;
+	for (unsigned i = 0; i < ARRAY_SIZE(collected); i++) {
+		/* The answer is awaited, as if this were a request of the port. */
+		memset(last_data + 8, (int)i + 1, 8);
+		net.port[STANDBY - 1].under_way[i] = be64_load(last_data + 8);
+		forge(STANDBY, INBAND_OPEN, 0, 70 + i, 1);
+	}
+	pass(10 * MS);
+	net.tap = NULL;
+	CU_ASSERT_EQUAL_FATAL(num_collected, ARRAY_SIZE(collected));
+	/* They arrive in any order: one of them fits. */
+	for (unsigned i = 0; i < ARRAY_SIZE(collected); i++)
+		for (unsigned j = 0; j < ARRAY_SIZE(collected); j++)
+			forge(STANDBY, INBAND_DATA, collected[j], 70 + i, 1);
+	CU_ASSERT_EQUAL(ends[MASTER - 1].accepted, 2);
+	finish();
+}
+
 /* Messages from the right place with impossible contents. */
 static void test_bounds(void)
 {
+	static uint8_t longer[INBAND_RECEIVED_MAX + 1];
 	struct end *master = &ends[MASTER - 1];
 	uint8_t mad[MAD_SIZE];
 
@@ -644,10 +750,14 @@ static void test_bounds(void)
 		mad_net_forge(&net, STANDBY, MASTER, mad, sizeof(mad));
 	}
 	CU_ASSERT_EQUAL(master->refused, 3);
+	memcpy(longer, last_data, MAD_SIZE);
+	be64_store(longer + 64, 3);
+	mad_net_forge(&net, STANDBY, MASTER, longer, sizeof(longer));
+	CU_ASSERT_EQUAL(master->refused, 4);
 	memcpy(mad, last_data, sizeof(mad));
 	mad[39] ^= 1; /* of another OUI */
 	mad_net_forge(&net, ROGUE, MASTER, mad, sizeof(mad));
-	CU_ASSERT_EQUAL(master->refused, 3);
+	CU_ASSERT_EQUAL(master->refused, 4);
 	CU_ASSERT_EQUAL(master->size, 2);
 	forge(STANDBY, INBAND_DATA, to_master, to_standby, 4); /* early */
 	CU_ASSERT_EQUAL(master->size, 2);
@@ -716,6 +826,9 @@ int main(void)
 		{"restarts", test_restart},
 		{"a third port", test_third_port},
 		{"a forged LID", test_forged_lid},
+		{"a flood of Opens", test_flood},
+		{"late messages", test_late},
+		{"collected numbers", test_collected},
 		{"impossible contents", test_bounds},
 		{"forged answers", test_forged_answers},
 		{"another version", test_other_version},

@@ -128,7 +128,7 @@ static void test_modes(void)
 	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_NEIGHBOR), 0);
 	/* Derived, it is still the same for all. */
 	bed.options.m_key = 0;
-	keys_changed(&bed.keys);
+	keys_changed(&bed.keys, false);
 	CU_ASSERT_TRUE(settle());
 	a = record(HOST_A, 1);
 	b = record(1, 0);
@@ -143,6 +143,57 @@ static void test_modes(void)
 	CU_ASSERT_EQUAL(a.previous, 0);
 	/* Keys; the neighbours of the switches' ports; those of the hosts' ports. */
 	CU_ASSERT_EQUAL(bed.keys.recorded, 5 + 5 + 3);
+	end();
+}
+
+static bool all_get_them(const void *ctx)
+{
+	return *(const bool *)ctx;
+}
+
+/* The first keys wait until all standbys would get them, or until a reload has accepted that they
+ * do not. Keys that are set already stay. */
+static void test_held_back(void)
+{
+	bool all = false;
+
+	begin(M_KEY_PORT);
+	keys_ask_first(&bed.keys, all_get_them, &all);
+	CU_ASSERT_FALSE(settle());
+	CU_ASSERT(bed.keys.held_back);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_M_KEY), 0);
+	all = true;
+	CU_ASSERT_TRUE(settle());
+	CU_ASSERT_FALSE(bed.keys.held_back);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_M_KEY), 5);
+	all = false; /* a new standby */
+	keys_changed(&bed.keys, false);
+	CU_ASSERT_TRUE(settle());
+	CU_ASSERT_FALSE(bed.keys.held_back);
+	end();
+
+	begin(M_KEY_PORT);
+	keys_ask_first(&bed.keys, all_get_them, &all);
+	CU_ASSERT_FALSE(settle());
+	keys_changed(&bed.keys, true);
+	CU_ASSERT_TRUE(settle());
+	CU_ASSERT_FALSE(bed.keys.held_back);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_M_KEY), 5);
+	end();
+
+	/* A former manager has set keys, which a want of no keys would remove. */
+	begin(M_KEY_SUBNET);
+	keys_ask_first(&bed.keys, all_get_them, &all);
+	shows(port_of(HOST_A, 1), 0x11, 2);
+	CU_ASSERT_TRUE(settle());
+	CU_ASSERT_FALSE(bed.keys.held_back);
+	CU_ASSERT_EQUAL(registry_count(bed.registry, REGISTRY_M_KEY), 5);
+	end();
+
+	begin(M_KEY_NONE);
+	keys_ask_first(&bed.keys, all_get_them, &all);
+	CU_ASSERT_FALSE(settle());
+	CU_ASSERT_FALSE(bed.keys.held_back);
 	end();
 }
 
@@ -176,7 +227,7 @@ static void test_rotation(void)
 	host = port_of(HOST_A, 1);
 	host->lid = 7;
 	bed.options.m_key = 0x22;
-	keys_changed(&bed.keys);
+	keys_changed(&bed.keys, false);
 	CU_ASSERT_TRUE(settle());
 	entry = record(HOST_A, 1);
 	CU_ASSERT(entry.m_key == 0x22 && entry.previous == 0x11 && !entry.older);
@@ -184,7 +235,7 @@ static void test_rotation(void)
 	/* The port is silent now, so its key is unknown. */
 	agent_m_key_doubt(host->agent);
 	bed.options.m_key = 0x33;
-	keys_changed(&bed.keys);
+	keys_changed(&bed.keys, false);
 	settle();
 	entry = record(HOST_A, 1);
 	CU_ASSERT(entry.m_key == 0x33 && entry.previous == 0x22 && entry.older == 0x11);
@@ -198,7 +249,7 @@ static void test_rotation(void)
 	CU_ASSERT_EQUAL(bed.keys.changing, 0);
 	/* Back to no keys: the record goes when the port has shown it. */
 	bed.options.m_key_mode = M_KEY_NONE;
-	keys_changed(&bed.keys);
+	keys_changed(&bed.keys, false);
 	settle();
 	entry = record(HOST_A, 1);
 	CU_ASSERT(!entry.m_key && entry.previous == 0x33);
@@ -385,6 +436,7 @@ static void test_import(void)
 static const CU_TestInfo tests[] = {
 	{"HMAC", test_hmac},
 	{"modes", test_modes},
+	{"held back", test_held_back},
 	{"nothing changes", test_quiet},
 	{"rotation", test_rotation},
 	{"keys by attempts", test_attempts},

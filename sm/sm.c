@@ -461,8 +461,7 @@ bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out)
 	return false;
 }
 
-/* A STANDBY makes no surveys, and its polls also use a directed route, so it may not notice that
- * the LID of its MASTER has changed. A MASTER that never answers causes one sweep. */
+/* A MASTER that never answers causes one sweep. */
 void sm_doubt_manager(struct sm *sm, guid_t guid)
 {
 	lid_t lid = lid_of_manager(sm, guid);
@@ -470,6 +469,7 @@ void sm_doubt_manager(struct sm *sm, guid_t guid)
 	if (sm->doubted.guid == guid && sm->doubted.lid == lid)
 		return;
 	if (sm_search_stranger(sm, "another manager does not answer at its LID")) {
+		peers_doubt_lid(sm->peers, guid);
 		sm->doubted.guid = guid;
 		sm->doubted.lid = lid;
 	}

@@ -59,6 +59,7 @@ struct peers {
 	bool yields;		/* another manager is MASTER by command, or will be: rank last */
 	uint8_t inherited;	/* priority while MASTER, taken from a manager that handed over by
 				   command */
+	guid_t lid_doubted;	/* peers_doubt_lid(); 0: none */
 	guid_t previous_master; /* that manager, until a survey has found it; 0: none */
 	uint32_t previous_act_count; /* its ActCount when it handed over */
 	struct poll poll;	     /* of the master */

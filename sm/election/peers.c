@@ -61,6 +61,7 @@ void peers_set_role(struct peers *peers, enum role_event event, const char *reas
 	peers->role = role;
 	peers->role_us = loop_now_us(peers->loop);
 	peers->doubt = PEERS_NO_DOUBT;
+	peers->lid_doubted = 0;
 	if (role != SM_MASTER)
 		peers->inherited = 0;
 	if (role == SM_DISCOVERING || role == SM_MASTER)
@@ -664,7 +665,15 @@ static void take_answer(struct peers *peers, struct port *port, const struct smp
 			"responded to the survey") != TRUST_OK)
 		return;
 	peers_answered(peers, &info);
+	if (peers->role == SM_STANDBY && info.guid == peers->lid_doubted &&
+	    info.guid == peers->master.info.guid && lid && lid <= LID_UNICAST_MAX)
+		peers->master.lid = peers->poll.peer.lid = lid;
 	learn(peers, lid, &info);
+}
+
+void peers_doubt_lid(struct peers *peers, guid_t guid)
+{
+	peers->lid_doubted = guid;
 }
 
 /* A MASTER polls it. A manager that is in the list stays there while it answers polls, and its port

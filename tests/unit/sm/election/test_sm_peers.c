@@ -838,6 +838,32 @@ static void test_list_of_a_standby(void)
 	sm_world_free(world);
 }
 
+/* The LID of the master changes. Polls also use the directed route, so this standby notices it only
+ * by a sweep, which an unanswered message causes once for each LID. */
+static void test_lid_of_the_master(void)
+{
+	enum { LATER = LID_OF_OTHER + 2 };
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+	guid_t guid = guid_of(world, "host-2");
+	struct mad_addr at = {.lid = 0};
+
+	CU_ASSERT_TRUE(sm_find_manager(world->sm, guid, &at));
+	CU_ASSERT_EQUAL(at.lid, LID_OF_OTHER);
+	other->port[1].info.lid = LATER;
+	sm_doubt_manager(world->sm, guid);
+	CU_ASSERT_TRUE(world->sm->trigger.wanted);
+	CU_ASSERT_TRUE(sm_world_run(world, is_standby));
+	CU_ASSERT_TRUE(sm_find_manager(world->sm, guid, &at));
+	CU_ASSERT_EQUAL(at.lid, LATER);
+	sm_doubt_manager(world->sm, guid);
+	CU_ASSERT_TRUE(world->sm->trigger.wanted);
+	CU_ASSERT_TRUE(sm_world_run(world, is_standby));
+	sm_doubt_manager(world->sm, guid);
+	CU_ASSERT_FALSE(world->sm->trigger.wanted);
+	sm_world_free(world);
+}
+
 static bool is_standby_now(const struct world *world)
 {
 	return role(world) == SM_STANDBY;
@@ -1292,6 +1318,7 @@ int main(void)
 		{"meets a new master", test_meets_a_new_master},
 		{"other master dies", test_other_master_dies},
 		{"other master stays", test_other_master_stays},
+		{"the LID of the master", test_lid_of_the_master},
 		{"sticky master", test_sticky_master},
 		{"acknowledges", test_acknowledges},
 		{"is acknowledged", test_is_acknowledged},

@@ -116,6 +116,7 @@ unconfirmed_file() {
 	! ctl one config reload >/dev/null 2>&1 || because "the file is accepted" || return 1
 	only one 4 partitions 'not reloaded: .*partitions.conf: takes P_Keys from 14 ports .*0x0007 .green. from 14 ports' || return 1
 	stop one && start_weftd one host-0001 -o readback_interval=0 -o 'partition_config_file="partitions.conf"' || return 1
+	wait_for 30 is_up one || because "no subnet after the restart: $(tail -n 1 one.log)" || return 1
 	only one 4 partitions '.*takes P_Keys from 14 ports' || return 1
 	ctl one config reload --force >/dev/null && healthy one '^healthy +partitions +file$'
 }

@@ -668,10 +668,10 @@ const struct ctl_command ctl_commands[] = {
 	 .details =
 		 "The answer lists the options that changed, those that take effect after a "
 		 "restart, and whether the partition file changed. Three changes need `--force`, "
-		 "and SIGHUP refuses them: a partition file that takes P_Keys from more ports "
-		 "than `partition_confirm_ports`, engines or their files whose routes would have "
-		 "credit loops, and M_Keys that a standby would not get. A refusal lists all, "
-		 "and the answer what was accepted."},
+		 "and SIGHUP refuses them. The first is a partition file that takes P_Keys from "
+		 "more ports than `partition_confirm_ports`. The second is an engine, or its "
+		 "files, whose routes would have credit loops. The third is M_Keys that a "
+		 "standby would not get. A refusal lists all, and the answer what was accepted."},
 	{.words = "keys status",
 	 .print = print_keys,
 	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",

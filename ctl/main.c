@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "ctl/commands.h"
+#include "ctl/note.h"
 #include "ctl/reference.h"
 #include "ctl/text.h"
 #include "lib/mem.h"
@@ -315,7 +316,6 @@ struct gathering {
 	json_t *rows;	  /* of a list */
 	json_t *document; /* its arrays, by name */
 	void *sink;
-	json_t *note;  /* text before the answer; may be empty */
 	bool progress; /* a line of progress is on the terminal */
 };
 
@@ -396,8 +396,8 @@ static void answer_part(void *ctx, json_t *part)
 
 	if (progress)
 		show_progress(gathering, progress);
-	else if (json_object_get(part, "note"))
-		json_object_update(gathering->note, json_object_get(part, "note"));
+	else if (note_take(part))
+		return;
 	else if (command->text && json_is_string(json_object_get(part, "text")))
 		fputs(text_member(part, "text"), stdout);
 	else if (command->sink)
@@ -498,15 +498,6 @@ static int print_answer(const struct invocation *invocation, json_t **data)
 	return command->failed && command->failed(*data) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Prints the note above a table. With --json it goes to stderr, so that stdout is one document. */
-static void print_note(const struct invocation *invocation, json_t *note)
-{
-	text_make_printable(note);
-	if (json_object_get(note, "text"))
-		fprintf(invocation->json ? stderr : stdout, "%s%s\n",
-			invocation->json ? "weftctl: " : "", text_member(note, "text"));
-}
-
 /* Calls the daemon; *data is the answer, a new reference. Returns the status to exit with. */
 static int call_daemon(const struct invocation *invocation, json_t **data)
 {
@@ -516,7 +507,6 @@ static int call_daemon(const struct invocation *invocation, json_t **data)
 		.json = invocation->json,
 		.rows = json_array(),
 		.document = json_object(),
-		.note = json_object(),
 	};
 	char *refusal = NULL, error[CTL_ERROR_SIZE] = "";
 	int result = 0, status = EXIT_SUCCESS;
@@ -535,6 +525,8 @@ static int call_daemon(const struct invocation *invocation, json_t **data)
 		command->sink->close(gathering.sink, !result, data, error);
 	} else if (command->document && !result) {
 		complete_document(command, gathering.document);
+		if (!invocation->json && note_kept())
+			json_object_set(gathering.document, "note", (json_t *)note_kept());
 		*data = json_incref(gathering.document);
 	} else if (command->list && !result) {
 		*data = json_incref(gathering.rows);
@@ -542,9 +534,8 @@ static int call_daemon(const struct invocation *invocation, json_t **data)
 	if (*error && !result)
 		status = explain(error, EXIT_FAILURE);
 	if (status == EXIT_SUCCESS)
-		print_note(invocation, gathering.note);
+		note_print(invocation->json);
 	free(refusal);
-	json_decref(gathering.note);
 	json_decref(gathering.document);
 	json_decref(gathering.rows);
 	return status;

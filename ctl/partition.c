@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ctl/file.h"
+#include "ctl/note.h"
 #include "ctl/text.h"
 #include "formats/partitions.h"
 #include "lib/control.h"
@@ -368,6 +369,8 @@ static void take_part_rows(void *ctx, json_t *part)
 
 	if (json_is_array(rows))
 		json_array_extend(taken->rows, rows);
+	else
+		note_take(part);
 }
 
 /* *rows gets the rows of all parts, a new reference, also after an error. Takes the reference to

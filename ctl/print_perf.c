@@ -106,8 +106,13 @@ static const struct column slow_link_columns[] = {
 
 void print_errors(const json_t *data, FILE *out)
 {
-	fputs("Ports that have counted errors:\n", out);
-	perf_print_ports(json_object_get(data, "ports"), out);
+	const json_t *ports = json_object_get(data, "ports");
+
+	/* A note says why there are none: the counters were never read. */
+	if (json_array_size(ports) || !json_object_get(data, "note")) {
+		fputs("Ports that have counted errors:\n", out);
+		perf_print_ports(ports, out);
+	}
 	fputs("\nLinks that are slower or narrower than both ends support:\n", out);
 	columns_print(slow_link_columns, NULL, json_object_get(data, "links"), out);
 }

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "fabric/gone.h"
 #include "fabric/named.h"
 #include "lib/mem.h"
 #include "pm/context.h"
@@ -26,8 +25,7 @@ static void clear_done(struct pm *pm, struct pm_clear *clear, int error)
 	const struct pm_sweep_figures *now = &pm->now;
 
 	if (error)
-		control_fail(clear->request, "%s",
-			     pm->stopped ? "the daemon is stopping" : pm_not_master);
+		pm_refuse(pm, clear->request, "reset counters");
 	else if (!now->counts.resets)
 		control_fail(clear->request,
 			     "no counters were reset: %u of %u agents did not answer, and %" PRIu64
@@ -59,8 +57,7 @@ static bool clear_read_scope(const struct pm *pm, struct control_request *reques
 {
 	const char *name = json_string_value(json_object_get(args, "node"));
 	const char *text = json_string_value(json_object_get(args, "port"));
-	struct snap_named named;
-	char why[GONE_TEXT_SIZE];
+	int64_t place;
 	int num;
 
 	if (!name && !text)
@@ -69,19 +66,15 @@ static bool clear_read_scope(const struct pm *pm, struct control_request *reques
 		control_fail(request, "perf clear of a port needs its node");
 		return false;
 	}
-	if (text) {
-		num = pm_port_argument(request, text);
-		if (num < 0 || pm_find_place(pm, request, name, (unsigned)num) < 0)
-			return false;
-		clear->one_port = true;
-		clear->num = (uint8_t)num;
-	}
-	named = snapshot_find_named((*pm->view)->topology, name);
-	if (named.place < 0) {
-		control_fail(request, "%s", gone_explain(pm->fabric, &named, name, why));
+	num = text ? pm_port_argument(request, text) : 0;
+	place = num < 0 ? -1 : pm_find_node(pm, request, name);
+	if (place < 0)
 		return false;
-	}
-	clear->node_guid = facts_at((*pm->view)->topology, (uint32_t)named.place)->info.node_guid;
+	if (text && pm_find_port_agent(pm, request, (uint32_t)place, (unsigned)num) < 0)
+		return false;
+	clear->one_port = text != NULL;
+	clear->num = (uint8_t)num;
+	clear->node_guid = facts_at((*pm->view)->topology, (uint32_t)place)->info.node_guid;
 	return true;
 }
 
@@ -91,7 +84,7 @@ static void command_clear(void *ctx, struct control_request *request, const json
 	struct pm_clear *clear;
 
 	if (!*pm->view || pm->stopped) {
-		control_fail(request, "%s", pm_not_master);
+		pm_refuse(pm, request, "reset counters");
 		return;
 	}
 	clear = mem_zalloc(sizeof(*clear));

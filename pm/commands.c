@@ -15,8 +15,18 @@
 
 enum { ROWS_A_PART = 16 };
 
-const char pm_not_master[] =
-	"this manager is not MASTER, or its subnet is not up yet: only a MASTER reads counters";
+static const char read_counters[] = "read the counters";
+
+void pm_refuse(const struct pm *pm, struct control_request *request, const char *what)
+{
+	if (pm->stopped)
+		control_fail(request, "the daemon is stopping");
+	else if (!pm->guard || pm->guard(pm->guard_arg, request, what))
+		control_fail(request,
+			     "this manager is not MASTER, or its subnet is not up yet: only a "
+			     "MASTER can %s",
+			     what);
+}
 
 /* perf sweep */
 
@@ -32,8 +42,7 @@ void pm_tell_waiters(struct pm *pm, int error)
 
 		list_del(&waiter->link);
 		if (error)
-			control_fail(waiter->request, "%s",
-				     pm->stopped ? "the daemon is stopping" : pm_not_master);
+			pm_refuse(pm, waiter->request, read_counters);
 		else
 			control_reply(waiter->request, pm_status(pm));
 		free(waiter);
@@ -47,7 +56,7 @@ static void command_perf_sweep(void *ctx, struct control_request *request, const
 
 	(void)args;
 	if (!pm_sweep_begin(pm)) {
-		control_fail(request, "%s", pm_not_master);
+		pm_refuse(pm, request, read_counters);
 		return;
 	}
 	waiter = mem_zalloc(sizeof(*waiter));
@@ -67,7 +76,7 @@ static void command_top(void *ctx, struct control_request *request, const json_t
 	struct buffer row = {0};
 
 	if (!*pm->view) {
-		control_fail(request, "%s", pm_not_master);
+		pm_refuse(pm, request, read_counters);
 		return;
 	}
 	if (pm->last.number < 2) {
@@ -197,7 +206,7 @@ static void command_errors(void *ctx, struct control_request *request, const jso
 
 	(void)args;
 	if (!*pm->view) {
-		control_fail(request, "%s", pm_not_master);
+		pm_refuse(pm, request, read_counters);
 		return;
 	}
 	if (!pm->last.number)
@@ -348,27 +357,30 @@ void pm_end_commands(struct pm *pm)
 	}
 }
 
-int64_t pm_find_place(const struct pm *pm, struct control_request *request, const char *name,
-		      unsigned num)
+int64_t pm_find_node(const struct pm *pm, struct control_request *request, const char *name)
+{
+	struct snap_named named = snapshot_find_named((*pm->view)->topology, name);
+	char text[GONE_TEXT_SIZE];
+
+	if (named.place < 0)
+		control_fail(request, "%s", gone_explain(pm->fabric, &named, name, text));
+	return named.place;
+}
+
+int64_t pm_find_port_agent(const struct pm *pm, struct control_request *request, uint32_t place,
+			   unsigned num)
 {
 	const struct view *view = *pm->view;
-	struct snap_named named = snapshot_find_named(view->topology, name);
-	const struct node_facts *facts;
-	char text[GONE_TEXT_SIZE];
+	const struct node_facts *facts = facts_at(view->topology, place);
 	int32_t end;
 
-	if (named.place < 0) {
-		control_fail(request, "%s", gone_explain(pm->fabric, &named, name, text));
-		return -1;
-	}
-	facts = facts_at(view->topology, (uint32_t)named.place);
 	if (num > facts->info.num_ports) {
 		control_fail(request, "there is no port %u: %s has ports up to %u", num,
 			     facts->description, facts->info.num_ports);
 		return -1;
 	}
-	if (named.place < view->topology->num_switches)
-		return named.place;
+	if (place < view->topology->num_switches)
+		return place;
 	end = num && facts->port[num].guid
 		      ? snapshot_find_end(view->topology, facts->port[num].guid)
 		      : -1;
@@ -428,10 +440,12 @@ static void command_perf_show(void *ctx, struct control_request *request, const 
 	if (num < 0)
 		return;
 	if (!*pm->view) {
-		control_fail(request, "%s", pm_not_master);
+		pm_refuse(pm, request, read_counters);
 		return;
 	}
-	place = pm_find_place(pm, request, name, (unsigned)num);
+	place = pm_find_node(pm, request, name);
+	if (place >= 0)
+		place = pm_find_port_agent(pm, request, (uint32_t)place, (unsigned)num);
 	if (place >= 0)
 		show_begin(pm, request, (uint32_t)place, (uint8_t)num);
 }

@@ -55,6 +55,8 @@ struct pm {
 	struct txn_table *txns;
 	struct view *const *view;
 	const struct fabric *fabric; /* NULL: not known */
+	pm_guard_fn *guard;	     /* pm_set_guard(); NULL: none */
+	void *guard_arg;
 	struct event_reader events;
 	struct pm_options options;
 	struct pm_agents agents;
@@ -104,14 +106,18 @@ void pm_tell_waiters(struct pm *pm, int error);
 bool pm_clear_includes(const struct pm_clear *clear, const struct pm_agent *agent);
 void pm_clears_end(struct pm *pm); /* all waiting requests, because pm does not read */
 void pm_register_clear(struct pm *pm, struct control *control);
-/* commands.c: the index in the present view of the agent for a node's port; -1: the request was
- * failed. */
-int64_t pm_find_place(const struct pm *pm, struct control_request *request, const char *name,
-		      unsigned num);
+/* commands.c: the place of the node with this name in the present view (fabric/named.h); -1: the
+ * request was failed. */
+int64_t pm_find_node(const struct pm *pm, struct control_request *request, const char *name);
+/* commands.c: the index in the present view of the agent for a port of the node at a place; -1: the
+ * request was failed. */
+int64_t pm_find_port_agent(const struct pm *pm, struct control_request *request, uint32_t place,
+			   unsigned num);
 /* The port number in the text of a request; -1: the request was failed. */
 int pm_port_argument(struct control_request *request, const char *text);
-/* The reason for refusals. */
-extern const char pm_not_master[];
+/* commands.c: ends a request that pm cannot serve, because it stops, or because this manager is not
+ * MASTER. what: a command to the user, as in "read the counters". */
+void pm_refuse(const struct pm *pm, struct control_request *request, const char *what);
 
 /* Ends all requests under way, because pm stops. */
 void pm_end_commands(struct pm *pm);

@@ -34,6 +34,12 @@ void pm_set_fabric(struct pm *pm, const struct fabric *fabric)
 	pm->fabric = fabric;
 }
 
+void pm_set_guard(struct pm *pm, pm_guard_fn *guard, void *arg)
+{
+	pm->guard = guard;
+	pm->guard_arg = arg;
+}
+
 void pm_free(struct pm *pm)
 {
 	if (!pm)

@@ -33,6 +33,11 @@ struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const 
 		  struct event_hub *events, const struct pm_options *options);
 /* So that commands can tell that a node is gone (fabric/gone.h). fabric must outlive pm. */
 void pm_set_fabric(struct pm *pm, const struct fabric *fabric);
+/* Whether this manager may do what the request asks for ("read the counters"); if not, ends the
+ * request with an error, which names the MASTER. */
+typedef bool pm_guard_fn(void *arg, struct control_request *request, const char *what);
+/* pm calls guard(arg, ...) for the refusals of its commands. */
+void pm_set_guard(struct pm *pm, pm_guard_fn *guard, void *arg);
 /* Includes pm_stop(). NULL is harmless. */
 void pm_free(struct pm *pm);
 /* Sends no more requests, and ends all commands under way. */

@@ -77,6 +77,11 @@ static enum alias_claim alias_claim(const void *ctx, guid_t port_guid, guid_t gu
 	return sm_alias_claim(ctx, port_guid, guid);
 }
 
+static bool may_read_counters(void *ctx, struct control_request *request, const char *what)
+{
+	return sm_may_change(ctx, request, what);
+}
+
 static lid_t manager_own_lid(const void *ctx)
 {
 	return sm_lid(ctx);
@@ -112,6 +117,7 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 	manager->pm =
 		pm_new(loop, manager->txns, sm_view(manager->sm), &manager->events, &conf->pm);
 	pm_set_fabric(manager->pm, sm_fabric(manager->sm));
+	pm_set_guard(manager->pm, may_read_counters, manager->sm);
 	isolation_begin(&manager->isolation, manager->pm, manager->sm);
 	capture_init(&manager->capture, loop, manager->txns, manager_own_lid, manager->sm);
 	return manager;
@@ -275,11 +281,16 @@ static void add_problems(const struct manager *manager, json_t *status)
 	json_t *store = json_object_get(status, "store");
 	const char *reason = json_string_value(json_object_get(store, "reason"));
 	json_t *anomalies = json_object_get(status, "anomalies");
-	char *problem = sm_partition_problem(manager->sm);
+	const char *remedy;
+	char *fault = sm_partition_problem_alone(manager->sm, &remedy);
 
-	if (problem) {
-		json_array_append_new(problems, json_string(problem));
-		json_object_set_new(partitions, "problem", json_string(problem));
+	if (fault) {
+		json_t *problem = json_sprintf("%s: %s", fault, remedy);
+
+		json_array_append(problems, problem);
+		json_object_set_new(partitions, "problem", problem);
+		json_object_set_new(partitions, "fault", json_string(fault));
+		json_object_set_new(partitions, "remedy", json_string(remedy));
 	} else if (manager->reload_error && manager->reload_of_partitions) {
 		json_array_append_new(problems,
 				      json_sprintf("a reload was refused: %s; the partitions from "
@@ -302,7 +313,7 @@ static void add_problems(const struct manager *manager, json_t *status)
 	if (manager->reload_error)
 		json_object_set_new(manager->reload_of_partitions ? partitions : status,
 				    "reload_error", json_string(manager->reload_error));
-	free(problem);
+	free(fault);
 }
 
 static json_t *manager_status(const struct manager *manager)

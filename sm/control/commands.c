@@ -219,27 +219,6 @@ json_t *sm_status(const struct sm *sm)
 	return status;
 }
 
-json_t *sm_standing(const struct sm *sm)
-{
-	enum sm_state role = peers_role(sm->peers);
-	const struct peer *master = peers_master(sm->peers);
-	char guid[GUID_TEXT];
-
-	if (role == SM_MASTER)
-		return NULL;
-	if (!master)
-		return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
-				 json_sprintf("this manager is %s and knows no MASTER, which has "
-					      "the registrations",
-					      sm_state_name(role)));
-	return json_pack(
-		"{s:s,s:o}", "role", sm_state_name(role), "text",
-		json_sprintf("this manager is %s; the MASTER (%s, LID %u) has the registrations",
-			     sm_state_name(role), guid_text(master->info.guid, guid), master->lid));
-}
-
-/* sweep */
-
 /* The name of the node that has the port; NULL: it is not in the model. */
 static const char *name_of(const struct sm *sm, guid_t port_guid)
 {
@@ -248,15 +227,49 @@ static const char *name_of(const struct sm *sm, guid_t port_guid)
 	return port ? port->node->facts->description : NULL;
 }
 
+enum { MASTER_TEXT_SIZE = 240 };
+
+/* How to find the MASTER: its name, port GUID, LID, and the address in ha_peers; in text. */
+static const char *master_text(const struct sm *sm, const struct peer *master,
+			       char text[MASTER_TEXT_SIZE])
+{
+	const char *address =
+		sm->replica ? replica_master_address(sm->replica, master->info.guid) : NULL;
+	const char *name = name_of(sm, master->info.guid);
+	char guid[GUID_TEXT];
+
+	snprintf(text, MASTER_TEXT_SIZE, "\"%s\" (port GUID %s, LID %u%s%s)", name ? name : "?",
+		 guid_text(master->info.guid, guid), master->lid, address ? ", address " : "",
+		 address ? address : "");
+	return text;
+}
+
+json_t *sm_standing(const struct sm *sm)
+{
+	enum sm_state role = peers_role(sm->peers);
+	const struct peer *master = peers_master(sm->peers);
+	char text[MASTER_TEXT_SIZE];
+
+	if (role == SM_MASTER)
+		return NULL;
+	if (!master)
+		return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
+				 json_sprintf("this manager is %s and knows no MASTER, which has "
+					      "the current records",
+					      sm_state_name(role)));
+	return json_pack("{s:s,s:o}", "role", sm_state_name(role), "text",
+			 json_sprintf("this manager is %s; the current records are at the MASTER, "
+				      "%s",
+				      sm_state_name(role), master_text(sm, master, text)));
+}
+
+/* sweep */
+
 bool sm_at_master(const struct sm *sm, struct control_request *request, const char *what)
 {
 	enum sm_state role = peers_role(sm->peers);
 	const struct peer *master = peers_master(sm->peers);
-	const char *address = sm->replica && master
-				      ? replica_master_address(sm->replica, master->info.guid)
-				      : NULL;
-	const char *name = master ? name_of(sm, master->info.guid) : NULL;
-	char guid[GUID_TEXT];
+	char text[MASTER_TEXT_SIZE];
 
 	if (role == SM_MASTER)
 		return true;
@@ -265,12 +278,8 @@ bool sm_at_master(const struct sm *sm, struct control_request *request, const ch
 			     "this manager is %s: to %s, use the MASTER, which is not known yet",
 			     sm_state_name(role), what);
 	else
-		control_fail(request,
-			     "this manager is %s: to %s, use the MASTER, \"%s\" (port GUID %s, LID "
-			     "%u%s%s)",
-			     sm_state_name(role), what, name ? name : "?",
-			     guid_text(master->info.guid, guid), master->lid,
-			     address ? ", address " : "", address ? address : "");
+		control_fail(request, "this manager is %s: to %s, use the MASTER, %s",
+			     sm_state_name(role), what, master_text(sm, master, text));
 	return false;
 }
 

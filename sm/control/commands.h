@@ -9,6 +9,7 @@
 #include "fabric/named.h"
 #include "lib/guid.h"
 #include "sm/context.h"
+#include "sm/control/control.h"
 #include "sm/control/upload.h"
 
 /* Requests that wait, of the commands that take time. */
@@ -115,12 +116,6 @@ json_t *partitions_json(const struct sm *sm);
 void wait_for_sweep(struct sm *sm, struct control_request *request, json_t *also);
 /* As wait_for_sweep(); the tried routing engines stay in force if that sweep has routes. */
 void wait_for_engines(struct sm *sm, struct control_request *request);
-
-/* Whether this manager is MASTER; if not, ends the request with an error, which names the MASTER.
- * what: a command to the user, as in "change partitions". */
-bool sm_at_master(const struct sm *sm, struct control_request *request, const char *what);
-/* The same, and whether it has a view of the fabric. */
-bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);
 
 /* The member "port" of a request, a number or its text, from 0 to PORT_MAX. -1: missing or
  * invalid. */

@@ -12,6 +12,7 @@
 #include "fabric/pkeys.h"
 #include "lib/mem.h"
 #include "sm/control/partition.h"
+#include "sm/control/records.h"
 #include "sm/partition/owner.h"
 
 enum { PORTS_A_PART = 32, LOOKS_A_PART = 256 };
@@ -112,6 +113,7 @@ guid_t *partition_run_time_members(const struct sm *sm, pkey_t p_key, size_t *co
 
 struct listing {
 	struct sm *sm;
+	bool noted;
 	struct partition_walk walk;    /* of list */
 	struct registry_cursor cursor; /* of show */
 	/* show */
@@ -202,6 +204,8 @@ static enum stream_step partition_list_next(void *source, struct buffer *part)
 	unsigned rows = 0;
 	pkey_t p_key;
 
+	if (records_note(listing->sm, &listing->noted, part))
+		return STREAM_PART;
 	row_begin(part, "partitions", '[');
 	for (; rows < PORTS_A_PART && partition_walk_next(listing->sm, &listing->walk, &p_key);
 	     rows++)
@@ -296,6 +300,8 @@ static enum stream_step partition_show_next(void *source, struct buffer *part)
 {
 	struct listing *listing = source;
 
+	if (records_note(listing->sm, &listing->noted, part))
+		return STREAM_PART;
 	if (listing->stage == SHOW_END)
 		return STREAM_END;
 	row_begin(part, listing->stage == SHOW_HEAD ? "partition" : "ports", '[');

@@ -79,7 +79,7 @@ lists_say() {
 		if [ "$1" = MASTER ]; then
 			! grep -q '^this manager' list.txt || because "the master's $list list says $(head -n 1 list.txt)"
 		else
-			matches "this manager is STANDBY; the MASTER .* has the registrations" <(head -n 1 list.txt) &&
+			matches 'this manager is STANDBY; the current records are at the MASTER, ".*" .port GUID 0x[0-9a-f]{16}, LID [0-9]+' <(head -n 1 list.txt) &&
 				matches 'weftctl: this manager is STANDBY' list.err
 		fi || because "$list list of a $1 begins with $(head -n 1 list.txt)" || return 1
 	done

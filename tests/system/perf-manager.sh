@@ -363,13 +363,30 @@ bad_words() {
 		refuses 'did you mean "perf errors"' error
 }
 
+# A read that never happened is no list without errors.
+never_read() {
+	"$BUILD/weftctl" -s sm.run/control.sock perf errors >out && matches '^The counters were never read' out &&
+		! matches 'Ports that have counted errors' out || because "perf errors: $(cat out)"
+}
+
 # A standby reads nothing, and exports no figures.
 standby() {
+	local command
+
 	conf=/dev/null start_weftd other host-0005 -o 'role="standby-only"' || return 1
 	! ctl other perf sweep >out 2>&1 || because "a standby reads counters" || return 1
-	matches 'only (a|the) MASTER' out || because "$(cat out)" || return 1
-	! ctl other perf top >out 2>&1 && matches 'only (a|the) MASTER' out || because "perf top: $(cat out)" || return 1
+	matches 'use the MASTER' out || because "$(cat out)" || return 1
 	wait_for 20 has_status other '$_->{role}' STANDBY || because "it is no standby" || return 1
+	for command in 'perf top' 'perf errors' 'perf clear' 'perf sweep' 'perf show leaf-01 1'; do
+		# shellcheck disable=SC2086
+		! ctl other $command >out 2>&1 && matches 'this manager is STANDBY: to [a-z ]*counters, use the MASTER, .*host-0001' out ||
+			because "$command: $(cat out)" || return 1
+	done
+	for command in 'partition list' 'partition show 0x7fff' 'partition list --members'; do
+		# shellcheck disable=SC2086
+		"$BUILD/weftctl" -s other.run/control.sock $command >out && matches '^this manager is STANDBY; the current records are at the MASTER, .*host-0001' out ||
+			because "$command: $(cat out)" || return 1
+	done
 	! ctl other route check >out 2>&1 && matches 'use the MASTER, .*host-0001' out || because "route check: $(cat out)" || return 1
 	! ctl other route show host-0001 host-0002 >out 2>&1 && matches 'use the MASTER, .*host-0001' out || because "route show: $(cat out)" || return 1
 	"$BUILD/weftctl" -s other.run/control.sock perf metrics >metrics || because "perf metrics fails" || return 1
@@ -396,6 +413,7 @@ at_an_interval() {
 check "weftsim starts" start_weftsim fattree:radix=4,levels=2 || finish
 check "a subnet on it" bring_up || finish
 check "nothing is read with perf_interval 0" reads_nothing
+check "perf errors before the first read" never_read
 check "perf sweep reads all ports" reads_all
 check "errors are found" errors_happen
 check "rising counters are reported" events

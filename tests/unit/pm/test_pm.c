@@ -12,6 +12,7 @@
 #include "lib/be.h"
 #include "pm/context.h"
 #include "pm/survey.h"
+#include "tests/unit/fixtures/control_client.h"
 #include "tests/unit/fixtures/star.h"
 #include "tests/unit/fixtures/unit.h"
 #include "tests/unit/fixtures/wire.h"
@@ -45,6 +46,7 @@ struct bed {
 	struct loop_deferred player;
 	size_t played;
 	unsigned most;	/* requests under way at a time */
+	bool serves;	/* a control socket: the player goes on without a sweep */
 	size_t stop_at; /* after so many requests not MASTER; 0: never */
 	uint32_t set_select;
 	uint16_t default_index; /* that requests must have, without a redirection */
@@ -179,7 +181,7 @@ static void player(void *arg)
 	}
 	while (bed.played < count)
 		play(bed.played++);
-	if (bed.pm->sweeping)
+	if (bed.pm->sweeping || bed.serves)
 		loop_defer(&bed.player);
 	else
 		loop_stop(bed.loop, 0);
@@ -642,6 +644,68 @@ static void test_changes(void)
 	end();
 }
 
+static bool refuse_as_standby(void *arg, struct control_request *request, const char *what)
+{
+	control_fail(request, "%s%s, use the MASTER", (const char *)arg, what);
+	return false;
+}
+
+/* perf clear as a command: its scope, and what it refuses. "ports" are those that were reset. */
+static void test_clear_command(void)
+{
+	static const struct {
+		const char *args, *answer;
+	} rows[] = {
+		{"", "\"ports\":6,\"agents\":4"},
+		{",\"node\":\"0xc8\"", "\"ports\":1,\"agents\":1"},
+		{",\"node\":\"0x7\"", "\"ports\":3,\"agents\":1"},
+		{",\"node\":\"0x7\",\"port\":\"2\"", "\"ports\":1,\"agents\":1"},
+		{",\"port\":\"2\"", "needs its node"},
+		{",\"node\":\"0x999\"", "there is no node"},
+		{",\"node\":\"0x999\",\"port\":\"1\"", "there is no node"},
+		{",\"node\":\"0x7\",\"port\":\"9\"", "there is no port 9"},
+		{",\"node\":\"0xc8\",\"port\":\"0\"", "is not in the subnet"},
+		{",\"node\":\"0x7\",\"port\":\"x\"", "is no port"},
+	};
+	struct control_socket socket;
+	struct control_client client;
+	char request[128];
+
+	begin();
+	bed.view->topology->switches[0].facts->info.node_guid = 7;
+	for (unsigned h = 0; h < STAR_HOSTS; h++)
+		bed.view->topology->ends[h].facts->info.node_guid = 200 + h;
+	socket_begin(&socket, bed.loop);
+	pm_register_commands(bed.pm, socket.control);
+	client_begin(&client, &socket);
+	bed.serves = true;
+	loop_defer(&bed.player);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(request, sizeof(request), "{\"command\":\"perf clear\"%s}\n",
+			 rows[i].args);
+		client_say(&client, request);
+		client_await(&client, "\"ok\":");
+		CU_ASSERT_PTR_NOT_NULL(strstr(client.text, rows[i].answer));
+		if (!strstr(client.text, rows[i].answer))
+			printf("\n%s: %s", request, client.text);
+	}
+	/* A manager that is not MASTER names the MASTER, in each command. */
+	pm_set_guard(bed.pm, refuse_as_standby, "to ");
+	view_publish(&bed.view, NULL);
+	client_say(&client, "{\"command\":\"perf clear\"}\n");
+	client_await(&client, "to reset counters, use the MASTER");
+	client_say(&client, "{\"command\":\"perf sweep\"}\n");
+	client_await(&client, "to read the counters, use the MASTER");
+	client_say(&client, "{\"command\":\"perf errors\"}\n");
+	client_await(&client, "to read the counters, use the MASTER");
+	client_say(&client, "{\"command\":\"perf show\",\"node\":\"0x7\",\"port\":\"1\"}\n");
+	client_await(&client, "to read the counters, use the MASTER");
+	client_hang_up(&client);
+	pm_stop(bed.pm);
+	socket_end(&socket);
+	end();
+}
+
 static void test_top(void)
 {
 	begin();
@@ -711,6 +775,7 @@ int main(void)
 		{"redirection to nowhere", test_bad_redirect},
 		{"a sweep that is given up", test_cancel},
 		{"not MASTER", test_not_master},
+		{"perf clear", test_clear_command},
 		{"ports appear and disappear", test_changes},
 		{"the highest rates", test_top},
 		{"survey", test_survey},

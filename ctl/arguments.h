@@ -17,6 +17,16 @@ bool argument_is_p_key(const char *value);
 /* Accepts hexadecimal digits without 0x, and a P_Key with the membership bit. */
 bool argument_meant_p_key(const char *value, char *text, size_t size);
 
+/* Whether it is an MTU, a rate, a scope or a Q_Key of a partition (formats/partition_option.h). */
+bool argument_is_mtu(const char *value);
+bool argument_is_rate(const char *value);
+bool argument_is_scope(const char *value);
+bool argument_is_q_key(const char *value);
+/* Whether it is a list of kinds of events, with commas. */
+bool argument_is_event_kinds(const char *value);
+/* Whether it can be an owner of members of partitions. */
+bool argument_is_owner(const char *value);
+
 /* The highest number of an event that has 18 digits. */
 #define EVENT_MOST 999999999999999999
 
@@ -55,6 +65,18 @@ bool argument_meant_p_key(const char *value, char *text, size_t size);
 	{                                                                              \
 		.member = name, .optional = true, .option = true, .label = __VA_ARGS__ \
 	}
+
+/* The parameters of the groups of a partition. */
+#define PARTITION_OPTIONS                                                                         \
+	OPTION("mtu", "N", .good = argument_is_mtu,                                               \
+	       .what = "an MTU: 256, 512, 1024, 2048 or 4096 bytes, or a code from 1 to 5"),      \
+		OPTION("rate", "N", .good = argument_is_rate,                                     \
+		       .what = "a rate: a code from 2 to 24 (3 is 10 Gb/s), or from 25 a number " \
+			       "of Gb/s, such as 100"),                                           \
+		OPTION("scope", "N", .good = argument_is_scope,                                   \
+		       .what = "a scope: a number from 1 to 15"),                                 \
+		OPTION("q_key", "N", .good = argument_is_q_key,                                   \
+		       .what = "a Q_Key: a number from 0 to 0xffffffff")
 
 /* A request by which the completion gets words from weftd; it gives up after a second. */
 #define COMPLETE(kind, ...)                                                                     \

@@ -112,7 +112,9 @@ const struct ctl_command ctl_commands[] = {
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}, PORT_ARGUMENT},
 	 .print = print_port,
 	 .summary = "Show one port: states, speed, MTU, VLs, enforcement of P_Keys, violations, "
-		    "peer."},
+		    "peer.",
+	 .details = "NODE/PORT is another form of NODE PORT, also for `port disable`, `port "
+		    "enable` and `perf show`."},
 	{.words = "port disable",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
 		       PORT_ARGUMENT,
@@ -180,8 +182,9 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "List the multicast groups.",
 	 .details =
 		 "A permanent group stays when its last member leaves. If the manager is not "
-		 "MASTER, `multicast list`, `multicast show`, `service list`, `inform list` and "
-		 "`alias list` begin with a line that says so, because their contents may be old. "
+		 "MASTER, `multicast list`, `multicast show`, `service list`, `inform list`, "
+		 "`alias list`, `partition list` and `partition show` begin with a line that says "
+		 "so and names the MASTER, because their contents may be old. "
 		 "With `--json` this line goes to standard error."},
 	{.words = "multicast show",
 	 .arguments = {{.member = "mgid",
@@ -252,10 +255,7 @@ const struct ctl_command ctl_commands[] = {
 		       FLAG("both"),
 		       FLAG("ipoib"),
 		       FLAG("indx0"),
-		       OPTION("mtu", "N"),
-		       OPTION("rate", "N"),
-		       OPTION("scope", "N"),
-		       OPTION("q_key", "N"),
+		       PARTITION_OPTIONS,
 		       FLAG("force")},
 	 .perform = members_perform,
 	 .print = print_partition_added,
@@ -283,8 +283,7 @@ const struct ctl_command ctl_commands[] = {
 		    "succeeds."},
 	{.words = "partition set",
 	 .arguments = {PARTITION_ARGUMENT, FLAG("ipoib"), FLAG("no-ipoib"), FLAG("indx0"),
-		       FLAG("no-indx0"), OPTION("mtu", "N"), OPTION("rate", "N"),
-		       OPTION("scope", "N"), OPTION("q_key", "N")},
+		       FLAG("no-indx0"), PARTITION_OPTIONS},
 	 .print = print_partition_set,
 	 .failed = partition_change_failed,
 	 .summary = "Change the parameters of a partition that was made at run time.",
@@ -349,7 +348,9 @@ const struct ctl_command ctl_commands[] = {
 		    "be left."},
 	{.words = "partition apply",
 	 .arguments = {{.member = "file", .label = "FILE"},
-		       OPTION("owner", "OWNER"),
+		       OPTION("owner", "OWNER", .good = argument_is_owner,
+			      .what = "an owner: admin, site or gateway:NAME (letters, digits "
+				      "and .-_)"),
 		       FLAG("dry-run"),
 		       OPTION("if-state", "STATE"),
 		       FLAG("force")},
@@ -581,7 +582,11 @@ const struct ctl_command ctl_commands[] = {
 		       OPTION("since", "N|TIME", .form = when_since,
 			      .what = "the number of an event, or a time: \"2026-11-27 10:30\", "
 				      "\"10:30\", \"today\", \"2h\""),
-		       OPTION("kind", "KIND[,KIND...]", .completes = "event"),
+		       OPTION("kind", "KIND[,KIND...]", .completes = "event",
+			      .good = argument_is_event_kinds,
+			      .what = "a kind of event, or several with commas: role, standby, "
+				      "sweep, link, node, port, trap, partition, multicast, "
+				      "routing, setting, store, keys, alias, command, other"),
 		       OPTION("node", "NODE", .completes = "node"),
 		       OPTION("lines", "N", .least = 1, .most = 1000000,
 			      .what = "a number from 1 to 1000000")},
@@ -667,11 +672,13 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Read the configuration and the partition file again, as SIGHUP does.",
 	 .details =
 		 "The answer lists the options that changed, those that take effect after a "
-		 "restart, and whether the partition file changed. Three changes need `--force`, "
-		 "and SIGHUP refuses them. The first is a partition file that takes P_Keys from "
-		 "more ports than `partition_confirm_ports`. The second is an engine, or its "
-		 "files, whose routes would have credit loops. The third is M_Keys that a "
-		 "standby would not get. A refusal lists all, and the answer what was accepted."},
+		 "restart, and whether the partition file and the keys in key files changed. It "
+		 "warns about names that `node_name_map_name` gives to several nodes. Three "
+		 "changes need `--force`, and SIGHUP refuses them. The first is a partition file "
+		 "that takes P_Keys from more ports than `partition_confirm_ports`. The second is "
+		 "an engine, or its files, whose routes would have credit loops. The third is "
+		 "M_Keys that a standby would not get. A refusal lists all, and the answer what "
+		 "was accepted."},
 	{.words = "keys status",
 	 .print = print_keys,
 	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",

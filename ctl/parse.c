@@ -339,6 +339,24 @@ static const struct ctl_argument *next_argument(const struct ctl_command *comman
 	return NULL;
 }
 
+/* NODE/PORT in place of NODE, if PORT is missing: takes the port off the node. */
+static void split_port(const struct ctl_command *command, json_t *request)
+{
+	const char *node = json_string_value(json_object_get(request, "node"));
+	const char *slash = node ? strrchr(node, '/') : NULL;
+	const struct ctl_argument *argument = command->arguments;
+	json_t *name;
+
+	while (argument->member && strcmp(argument->member, "port") != 0)
+		argument++;
+	if (!argument->member || argument->optional || json_object_get(request, "port") || !slash ||
+	    slash == node || !slash[1] || !is_good(argument, slash + 1))
+		return;
+	name = json_stringn(node, (size_t)(slash - node));
+	json_object_set_new(request, "port", json_string(slash + 1));
+	json_object_set_new(request, "node", name);
+}
+
 static int find_missing(const struct ctl_command *command, const json_t *request, const char *usage,
 			char error[CTL_ERROR_SIZE])
 {
@@ -389,6 +407,8 @@ static int take_arguments(const struct ctl_command *command, int argc, char *con
 				      usage);
 		result = take_value(argument, argv[i], usage, request, error);
 	}
+	if (!result)
+		split_port(command, request);
 	return result ? result : find_missing(command, request, usage, error);
 }
 

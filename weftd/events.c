@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "formats/partitions.h"
+#include "include/event_kind.h"
 #include "include/message_id.h"
 #include "lib/complete.h"
 #include "lib/guid.h"
@@ -70,11 +71,7 @@ static void events_note(struct events *events, struct event_note note)
 	}
 }
 
-static const char *const all_kinds[] = {
-	"role", "standby",   "sweep",	  "link",    "node",	"port",
-	"trap", "partition", "multicast", "routing", "setting", "store",
-	"keys", "alias",     "command",	  "other",   NULL,
-};
+static const char *const all_kinds[] = {EVENT_KINDS, NULL};
 
 /* Lines of the log */
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/partition_option.h"
 #include "lib/mem.h"
 #include "lib/suggest.h"
 #include "sm/control/partition.h"
@@ -194,75 +195,46 @@ bool partition_name_argument(const struct sm *sm, struct control_request *reques
 static bool number_argument(const json_t *value, uint64_t *out)
 {
 	const char *text = json_string_value(value);
-	char *end;
 
 	if (json_is_integer(value)) {
 		*out = (uint64_t)json_integer_value(value);
 		return true;
 	}
-	if (!text || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	*out = strtoull(text, &end, 0);
-	return !*end && !errno;
+	return text && partition_option_number(text, out);
 }
 
-/* Bytes of an MTU, and Gb/s of a rate, for which InfiniBand has codes. */
-static const struct {
-	const char *option;
-	unsigned value, code;
-} option_codes[] = {
-	{"mtu", 256, 1},   {"mtu", 512, 2},   {"mtu", 1024, 3},	  {"mtu", 2048, 4},
-	{"mtu", 4096, 5},  {"rate", 25, 15},  {"rate", 28, 19},	  {"rate", 30, 4},
-	{"rate", 40, 7},   {"rate", 50, 20},  {"rate", 56, 12},	  {"rate", 60, 8},
-	{"rate", 80, 9},   {"rate", 100, 16}, {"rate", 112, 13},  {"rate", 120, 10},
-	{"rate", 168, 14}, {"rate", 200, 17}, {"rate", 300, 18},  {"rate", 400, 21},
-	{"rate", 600, 22}, {"rate", 800, 23}, {"rate", 1200, 24},
-};
-
-static uint64_t option_code(const char *option, uint64_t value)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(option_codes); i++)
-		if (!strcmp(option_codes[i].option, option) && option_codes[i].value == value)
-			return option_codes[i].code;
-	return value;
-}
-
-static const struct partition_option {
+/* Where a record has the options of formats/partition_option.h, and what it has without them. */
+static const struct option_place {
 	const char *name;
 	size_t offset, size;
-	uint32_t least, most, preset;
-	const char *meaning; /* NULL: the number itself */
-} partition_options[] = {
-#define OPTION(member) \
+	uint32_t preset;
+} option_places[] = {
+#define PLACE(member) \
 	offsetof(struct partition_entry, member), sizeof(((struct partition_entry *)0)->member)
-	{"mtu", OPTION(mtu), 1, 5, MTU_2048,
-	 ", a code (4 is 2048 bytes), or a number of bytes: 256, 512, 1024, 2048 or 4096"},
-	{"rate", OPTION(rate), 2, 24, RATE_10,
-	 ", a code (3 is 10 Gb/s; weft-partitions.conf(5) has them all), or from 25 a number of "
-	 "Gb/s, such as 100"},
-	{"scope", OPTION(scope), 1, 15, SCOPE_LINK_LOCAL, NULL},
-	{"q_key", OPTION(q_key), 0, UINT32_MAX, 0, NULL},
-	{"tclass", OPTION(tclass), 0, UINT8_MAX, 0, NULL},
-	{"flow_label", OPTION(flow_label), 0, 0xFFFFF, 0, NULL},
-#undef OPTION
+	{"mtu", PLACE(mtu), MTU_2048},
+	{"rate", PLACE(rate), RATE_10},
+	{"scope", PLACE(scope), SCOPE_LINK_LOCAL},
+	{"q_key", PLACE(q_key), 0},
+	{"tclass", PLACE(tclass), 0},
+	{"flow_label", PLACE(flow_label), 0},
+#undef PLACE
 };
 
-static void set_option(struct partition_entry *entry, const struct partition_option *option,
-		       uint64_t value)
+static void set_option(struct partition_entry *entry, const struct option_place *option,
+		       uint32_t value)
 {
 	if (option->size == sizeof(uint8_t))
 		*((uint8_t *)entry + option->offset) = (uint8_t)value;
 	else
-		*(uint32_t *)((char *)entry + option->offset) = (uint32_t)value;
+		*(uint32_t *)((char *)entry + option->offset) = value;
 }
 
 struct partition_entry partition_entry_presets(pkey_t p_key)
 {
 	struct partition_entry entry = {.p_key = p_key};
 
-	for (size_t i = 0; i < ARRAY_SIZE(partition_options); i++)
-		set_option(&entry, &partition_options[i], partition_options[i].preset);
+	for (size_t i = 0; i < ARRAY_SIZE(option_places); i++)
+		set_option(&entry, &option_places[i], option_places[i].preset);
 	return entry;
 }
 
@@ -285,23 +257,22 @@ bool partition_options_argument(struct control_request *request, const json_t *a
 		{"indx0", "no-indx0", offsetof(struct partition_entry, index0)},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(partition_options); i++) {
-		const struct partition_option *option = &partition_options[i];
+	for (size_t i = 0; i < ARRAY_SIZE(option_places); i++) {
+		const struct partition_option *option =
+			partition_option_named(option_places[i].name);
 		const json_t *given = json_object_get(args, option->name);
-		uint64_t value = 0;
-		bool good;
+		uint64_t number;
+		uint32_t value;
 
 		if (!given)
 			continue;
-		good = number_argument(given, &value);
-		value = option_code(option->name, value);
-		if (!good || value < option->least || value > option->most) {
+		if (!number_argument(given, &number) ||
+		    !partition_option_value(option, number, &value)) {
 			control_fail(request, "%s is a number from %u to %u%s", option->name,
-				     option->least, option->most,
-				     option->meaning ? option->meaning : "");
+				     option->least, option->most, option->meaning);
 			return false;
 		}
-		set_option(entry, option, value);
+		set_option(entry, &option_places[i], value);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
 		bool on = json_is_true(json_object_get(args, flags[i].on));

@@ -394,6 +394,20 @@ void port_listings_done(struct sm_commands *commands)
 	}
 }
 
+/* The lists of an adapter have only the ports with a link. */
+static void refuse_port(const struct asking *asking, uint32_t at)
+{
+	const struct node_facts *facts = facts_at(asking->snapshot, at);
+	unsigned most = facts->info.num_ports;
+
+	if (asking->port > most)
+		control_fail(asking->request, "there is no port %u: %s has ports up to %u",
+			     asking->port, facts->description, most);
+	else
+		control_fail(asking->request, "port %u of %s is not in the subnet", asking->port,
+			     facts->description);
+}
+
 static void port_command_show(struct asking *asking)
 {
 	struct buffer row = {0};
@@ -412,8 +426,7 @@ static void port_command_show(struct asking *asking)
 		control_reply_row(asking->request, &row);
 		free(row.bytes);
 	} else {
-		control_fail(asking->request, "%s has no known port %u",
-			     facts_at(asking->snapshot, (uint32_t)at)->description, asking->port);
+		refuse_port(asking, (uint32_t)at);
 	}
 	asking_free(asking);
 }

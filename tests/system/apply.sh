@@ -83,8 +83,8 @@ other_owners_stay() {
 }
 
 bad_words() {
-	says 1 '"root" is no owner: expected admin, site or gateway:NAME' partition apply red.conf --owner root || return 1
-	says 1 '"file" is no owner' partition apply red.conf --owner file || return 1
+	says 2 '"root" is not an owner: admin, site or gateway:NAME' partition apply red.conf --owner root || return 1
+	says 2 '"file" is not an owner' partition apply red.conf --owner file || return 1
 	printf 'red=0x5: ALL=full;\n' >all.conf
 	says 1 'all.conf:1: partition 0x0005: members of partition apply are GUIDs' partition apply all.conf --owner site || return 1
 	printf 'red=0x5: nobody;\n' >bad.conf

@@ -154,7 +154,7 @@ filters() {
 	shows '  role  ' --kind role --lines 1 && equal "the lines of --lines 1" "$(wc -l <shown.txt)" 1 || return 1
 	ctl daemon events --since 23:59:59 >shown.txt && equal "events of the future" "$(wc -l <shown.txt)" 0 || return 1
 	! ctl daemon events --kind lnk >shown.txt 2>&1 || because "it accepts a kind that does not exist" || return 1
-	matches 'no event kind "lnk"; the kinds are role, standby' shown.txt || because "it says: $(cat shown.txt)"
+	matches '"lnk" is not a kind of event, or several with commas: role, standby' shown.txt || because "it says: $(cat shown.txt)"
 }
 
 # deaf: a client that sends a request, follows and never reads.

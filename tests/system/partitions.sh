@@ -132,7 +132,7 @@ bad_words() {
 		refused 'did you mean 0x7fff' open partition add 0xffff &&
 		refused 'partition 0x0005 already exists with other parameters' open partition add 5 &&
 		refused 'no partition 0x0007' open partition member add 7 "${guid[host-0003]}" &&
-		refused 'mtu is a number from 1 to 5, a code .4 is 2048 bytes., or a number of bytes' open partition add 6 --mtu 4097 &&
+		refused '"4097" is not an MTU: 256, 512, 1024, 2048 or 4096 bytes, or a code from 1 to 5' open partition add 6 --mtu 4097 &&
 		refused 'there is no node "host-0444"; did you mean "host-0' open partition member add 5 "${guid[host-0003]}" host-0444 &&
 		refused 'allow_both_pkeys' open partition member add 5 "${guid[host-0003]}" --both &&
 		equal "the keys of host-0003" "$(keys host-0003 1)" 0xffff &&

@@ -57,7 +57,8 @@ named() {
 	refused 'no node "leaf-07"; did you mean "leaf-01"' port list 'leaf-[01-02,07]' || return 1
 	refused '"leaf-\[01-02\]" names 2 nodes: this command needs one node' port disable 'leaf-[01-02]' 4 || return 1
 	refused 'no node "nobody": .*; weftctl node list' port list nobody && refused 'no node "nobody"' port disable nobody 1 &&
-		refused 'leaf-01 has no known port 9' port show leaf-01 9 &&
+		refused 'there is no port 9: leaf-01 has ports up to 4' port show leaf-01 9 &&
+		equal "a port as NODE/PORT" "$(ctl daemon port show leaf-01/3)" "$(ctl daemon port show leaf-01 3)" &&
 		refused 'ports 1 to 4' port disable leaf-02 9
 }
 

@@ -106,6 +106,15 @@ static const struct {
 	 "{\"command\":\"route dump\",\"dir\":\"/tmp/x\",\"format\":\"opensm\"}", ""},
 	{"topology export --format dot", "{\"command\":\"topology export\",\"format\":\"dot\"}",
 	 ""},
+	{"port show leaf-01/5", "{\"command\":\"port show\",\"node\":\"leaf-01\",\"port\":\"5\"}",
+	 ""},
+	{"perf show a/b/7", "{\"command\":\"perf show\",\"node\":\"a/b\",\"port\":\"7\"}", ""},
+	{"port show leaf-01/5 3",
+	 "{\"command\":\"port show\",\"node\":\"leaf-01/5\",\"port\":\"3\"}", ""},
+	{"port show leaf-01/x", NULL, "PORT is missing: weftctl port show NODE PORT"},
+	{"port show leaf-01/0", NULL, "PORT is missing: weftctl port show NODE PORT"},
+	{"port show /5", NULL, "PORT is missing: weftctl port show NODE PORT"},
+	{"perf clear leaf-01/5", "{\"command\":\"perf clear\",\"node\":\"leaf-01/5\"}", ""},
 	{"topology check plan.net", "{\"command\":\"topology export\",\"file\":\"plan.net\"}", ""},
 
 	{"", NULL, "no command given; --help lists the commands"},
@@ -210,6 +219,57 @@ static const struct {
 	 "\"xml\" is not net|json|dot|slurm: weftctl topology export --format "
 	 "net|json|dot|slurm"},
 };
+
+/* Values of options that a command line refuses, with exit status 2. */
+static void test_values(void)
+{
+	static const struct {
+		const char *command, *option, *good, *bad; /* values, with blanks */
+	} rows[] = {
+		{"partition add 5", "mtu", "1 4 5 256 512 1024 2048 4096 0x5",
+		 "0 6 9 9000 4k -1 2048x"},
+		{"partition set x", "mtu", "4096", "9"},
+		{"partition add 5", "rate", "2 3 24 25 100 1200", "0 1 26 99 99999 fast"},
+		{"partition add 5", "scope", "1 15 0xf", "0 16 link"},
+		{"partition add 5", "q_key", "0 0xffffffff 4294967295", "0x100000000 -1 key"},
+		{"partition apply f", "owner", "admin site gateway:a gateway:A.b_c-1",
+		 "root gateway: gateway:a/b file"},
+		{"route show a b", "sl", "0 15", "16 -1 x"},
+		{"perf top", "by", "data wait", "nothing"},
+		{"perf metrics", "names", "weft treydock guilbaults", "mine"},
+		{"events", "kind", "link link,node other,role", "links link, ,link link,,node"},
+		{"events", "lines", "1 1000000", "0 1000001 -1 x"},
+		{"events", "since", "0 17 today 2h", "soon"},
+		{"capture f", "seconds", "1 86400", "0 86401 1h"},
+		{"save f", "with", "keys", "all"},
+		{"topology export", "format", "net json dot slurm", "xml"},
+	};
+	char error[CTL_ERROR_SIZE], line[128], *words[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (int bad = 0; bad < 2; bad++) {
+			char *list = mem_strdup(bad ? rows[i].bad : rows[i].good), *rest = list;
+			const char *value;
+
+			while ((value = strsep(&rest, " "))) {
+				const struct ctl_command *command = NULL;
+				json_t *request = NULL;
+				int result;
+
+				snprintf(line, sizeof(line), "%s --%s %s", rows[i].command,
+					 rows[i].option, value);
+				result = ctl_parse(split(line, words, 8), words, &command, &request,
+						   error);
+				CU_ASSERT_EQUAL(result, bad ? -EINVAL : 0);
+				if (result != (bad ? -EINVAL : 0))
+					printf("\n%s --%s %s", rows[i].command, rows[i].option,
+					       value);
+				json_decref(request);
+			}
+			free(list);
+		}
+	}
+}
 
 static void test_parse(void)
 {
@@ -341,6 +401,17 @@ static const struct {
 	 "{\"health\":{\"check\":\"links\",\"level\":\"degraded\",\"text\":\"1 link down\","
 	 "\"remedy\":\"check it\"}}",
 	 "Health      degraded: links: 1 link down (check it); see weftctl health\n"},
+	{"status with a problem that has the remedy", print_worst_only,
+	 "{\"health\":{\"check\":\"partitions\",\"level\":\"degraded\",\"text\":\"p.conf:1: bad\","
+	 "\"remedy\":\"correct it\"},\"problems\":[\"p.conf:1: bad: correct it\"]}",
+	 "Health      degraded: partitions: see the problem below, and weftctl health\n"},
+	{"status with a problem that is another", print_worst_only,
+	 "{\"health\":{\"check\":\"links\",\"level\":\"degraded\",\"text\":\"1 link down\","
+	 "\"remedy\":\"check it\"},\"problems\":[\"p.conf:1: bad: correct it\"]}",
+	 "Health      degraded: links: 1 link down (check it); see weftctl health\n"},
+	{"errors before a read", print_errors,
+	 "{\"ports\":[],\"links\":[],\"note\":{\"text\":\"never read\"}}",
+	 "\nLinks that are slower or narrower than both ends support:\nnone\n"},
 	{"status", print_status,
 	 "{\"role\":\"MASTER\",\"priority\":3,\"guid\":\"0x0002c90300000001\",\"lid\":1,"
 	 "\"state\":\"subnet up\",\"ca\":\"mlx5_0\",\"port\":1,"
@@ -643,6 +714,14 @@ static const struct {
 	 "{\"changes\":[],\"partitions_changed\":true}",
 	 "configuration read again; no option changed\n"
 	 "  the partition file changed: see weftctl events\n"},
+	{"a reload with keys and warnings", print_reloaded,
+	 "{\"changes\":[],\"partitions_changed\":false,\"key_files\":[{\"option\":\"ha_psk_file\","
+	 "\"changed\":true},{\"option\":\"m_key_secret_file\",\"changed\":false}],"
+	 "\"warnings\":[\"two nodes\"]}",
+	 "configuration read again; no option changed, nor did the partition file\n"
+	 "  ha_psk_file was read again: its keys changed\n"
+	 "  m_key_secret_file was read again: its keys did not change\n"
+	 "  warning: two nodes\n"},
 	{"a reload with dangers", print_reloaded,
 	 "{\"changes\":[],\"partitions_changed\":true,\"accepted\":[\"p.conf: takes P_Keys\","
 	 "\"routing: loops\"]}",
@@ -1067,6 +1146,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"command line", test_parse},
+		{"values of options", test_values},
 		{"printers", test_print},
 		{"change failed", test_change_failed},
 		{"topology", test_topology},

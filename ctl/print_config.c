@@ -45,7 +45,7 @@ void print_would_change(const json_t *data, FILE *out)
 void print_reloaded(const json_t *data, FILE *out)
 {
 	bool partitions = flag_member(data, "partitions_changed");
-	const json_t *danger;
+	const json_t *danger, *file;
 	size_t i;
 
 	if (json_array_size(json_object_get(data, "changes")))
@@ -56,6 +56,13 @@ void print_reloaded(const json_t *data, FILE *out)
 	print_config_changes(data, out);
 	if (partitions)
 		fputs("  the partition file changed: see weftctl events\n", out);
+	json_array_foreach (json_object_get(data, "key_files"), i, file) {
+		text_put(out, file, "  {option} was read again: ");
+		fputs(flag_member(file, "changed") ? "its keys changed\n"
+						   : "its keys did not change\n",
+		      out);
+	}
+	text_put_list(out, json_object_get(data, "warnings"), "  warning: {}\n", "");
 	json_array_foreach (json_object_get(data, "accepted"), i, danger)
 		fprintf(out, "  accepted: %s\n", json_string_value(danger));
 }

@@ -96,8 +96,13 @@ const char *snapshot_suggest(const struct snapshot *snapshot, const char *name)
 {
 	struct suggest suggest = suggest_for(name);
 
-	for (uint32_t place = 0; place < node_count(snapshot); place++)
-		suggest_try(&suggest, facts_at(snapshot, place)->description);
+	for (uint32_t place = 0; place < node_count(snapshot); place++) {
+		const struct node_facts *facts = facts_at(snapshot, place);
+
+		if (*name && !strcmp(facts->reported, name))
+			return facts->description;
+		suggest_try(&suggest, facts->description);
+	}
 	return suggest.best;
 }
 

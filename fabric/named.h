@@ -36,8 +36,9 @@ bool snapshot_is_hostlist(const struct snapshot *snapshot, const char *text);
 bool snapshot_find_listed(const struct snapshot *snapshot, const char *text, struct map *nodes,
 			  char error[SNAP_NAMED_ERROR_SIZE]);
 
-/* The description of a node that is most similar to a mistyped name; NULL: none is similar.
- * Borrowed from the snapshot. */
+/* The description of the node that reports this name itself, if the administrator gave it another
+ * (fabric/facts.h); else the description that is most similar to a mistyped name. NULL: there is
+ * none. Borrowed from the snapshot. */
 const char *snapshot_suggest(const struct snapshot *snapshot, const char *name);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/guid.h"
+#include "lib/hash.h"
 #include "lib/secret_file.h"
 
 enum { FILE_MAX = 8192, WORDS_MAX = 3 };
@@ -240,6 +241,20 @@ const struct psk *psk_for(const struct psk_list *keys, const struct host *peer)
 			any = psk;
 	}
 	return any;
+}
+
+uint64_t psk_digest(const struct psk_list *keys)
+{
+	uint64_t digest = HASH_SEED;
+
+	for (unsigned i = 0; i < keys->count; i++) {
+		const struct psk *psk = &keys->list[i];
+
+		digest = hash_bytes(digest, psk->identity, strlen(psk->identity) + 1);
+		digest = hash_bytes(digest, &psk->size, sizeof(psk->size));
+		digest = hash_bytes(digest, psk->key, psk->size);
+	}
+	return digest;
 }
 
 bool psk_stays(const struct psk_list *before, const struct psk_list *after, const char *identity)

@@ -17,12 +17,14 @@ struct daemon {
 	struct conf conf;
 	struct route_options *route_options; /* from the files that conf names; NULL: none */
 	struct map *names;		     /* the same, until there is a manager */
+	char *names_warning;		     /* the same */
 	struct loop *loop;
 	struct control *control;
 	struct transport *transport;
 	struct preview *shown; /* of --preview: the owner of transport; else NULL */
 	struct work_pool *pool;
 	struct store *store;
+	uint64_t ha_keys_digest;	/* of the keys in force */
 	struct stream_carrier *carrier; /* NULL: no manager follows another */
 	struct manager *manager;
 	struct log_levels log_levels; /* while there is a manager */

@@ -232,6 +232,7 @@ static int load(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 	daemon->conf = reading.conf;
 	daemon->route_options = reading.options;
 	daemon->names = reading.names;
+	daemon->names_warning = reading.names_warning;
 	return 0;
 }
 
@@ -574,6 +575,7 @@ static int daemon_replicate(struct daemon *daemon)
 		log_error("%s", error);
 		return result;
 	}
+	daemon->ha_keys_digest = psk_digest(&keys);
 	result = manager_replicate(daemon->manager, daemon->carrier, &keys, &daemon->conf, why);
 	if (result)
 		log_error("ha_listen: %s", why);
@@ -593,6 +595,10 @@ static int start_manager(struct daemon *daemon)
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	manager_set_node_names(daemon->manager, daemon->names);
 	daemon->names = NULL;
+	if (daemon->names_warning)
+		log_warning("%s", daemon->names_warning);
+	free(daemon->names_warning);
+	daemon->names_warning = NULL;
 	manager_on_report(daemon->manager, reported, daemon);
 	log_levels_init(&daemon->log_levels, daemon->loop, manager_registry(daemon->manager),
 			daemon_log_level(daemon));
@@ -778,6 +784,7 @@ int main(int argc, char **argv)
 	}
 	route_options_unref(daemon.route_options);
 	node_names_free(daemon.names);
+	free(daemon.names_warning);
 	free(daemon.sources.settings);
 	return status;
 }

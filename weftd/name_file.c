@@ -27,7 +27,39 @@ static void add_name(struct map *names, const struct name_row *row)
 	map_put(names, row->guid, mem_strdup(description_text(&description, text)));
 }
 
-int name_file_read(const struct conf *conf, struct map **out, char error[CONF_ERROR_SIZE])
+static int order_by_name(const void *left, const void *right)
+{
+	return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* A line about names that several nodes have, for free(); NULL: each node has its own. */
+static char *warn_of_doubles(const char *path, const struct map *names)
+{
+	const char **sorted = mem_array(names->count + 1, sizeof(*sorted)), *example = NULL;
+	size_t count = 0, doubles = 0, position = 0;
+	char *warning = NULL;
+
+	while ((sorted[count] = map_next(names, &position)))
+		count++;
+	qsort(sorted, count, sizeof(*sorted), order_by_name);
+	for (size_t i = 1; i < count; i++) {
+		if (strcmp(sorted[i], sorted[i - 1]) != 0 ||
+		    (i > 1 && !strcmp(sorted[i], sorted[i - 2])))
+			continue;
+		example = example ? example : sorted[i];
+		doubles++;
+	}
+	if (doubles)
+		warning = mem_printf("%s: several nodes have the same name (%zu name%s, such as "
+				     "\"%s\"): commands refuse such a name, so give each node its "
+				     "own",
+				     path, doubles, doubles == 1 ? "" : "s", example);
+	free(sorted);
+	return warning;
+}
+
+int name_file_read(const struct conf *conf, struct map **out, char **warning,
+		   char error[CONF_ERROR_SIZE])
 {
 	const char *path = conf->node_name_map;
 	char *text, *reason;
@@ -38,6 +70,7 @@ int name_file_read(const struct conf *conf, struct map **out, char error[CONF_ER
 
 	if (!*path) {
 		*out = NULL;
+		*warning = NULL;
 		return 0;
 	}
 	rc = file_read_text("node_name_map_name", path, NAME_FILE_MAX_BYTES, &text, &length, error);
@@ -52,6 +85,7 @@ int name_file_read(const struct conf *conf, struct map **out, char error[CONF_ER
 		map_init(*out);
 		for (uint32_t i = 0; i < count; i++)
 			add_name(*out, &rows[i]);
+		*warning = warn_of_doubles(path, *out);
 		free(rows);
 	}
 	free(text);

@@ -10,8 +10,10 @@
 #include "lib/map.h"
 #include "weftd/conf.h"
 
-/* Returns 0 with *out for fabric_set_names() or node_names_free(), NULL if no file is named. Or
- * -errno with file, line and reason as one line in error; *out is then unchanged. */
-int name_file_read(const struct conf *conf, struct map **out, char error[CONF_ERROR_SIZE]);
+/* Returns 0 with *out for fabric_set_names() or node_names_free(), NULL if no file is named.
+ * *warning, for free(), is then one line about names that several nodes have, or NULL. Or -errno
+ * with file, line and reason as one line in error; *out and *warning are then unchanged. */
+int name_file_read(const struct conf *conf, struct map **out, char **warning,
+		   char error[CONF_ERROR_SIZE]);
 
 #endif

@@ -124,8 +124,13 @@ static int read_m_keys(struct steps *steps, char error[CONF_ERROR_SIZE])
 
 static int read_names(struct steps *steps, char error[CONF_ERROR_SIZE])
 {
-	return name_file_read(&steps->reading->conf, &steps->reading->names, error) ? EXIT_FAILURE
-										    : 0;
+	struct reading *reading = steps->reading;
+
+	if (name_file_read(&reading->conf, &reading->names, &reading->names_warning, error))
+		return EXIT_FAILURE;
+	if (steps->warnings && reading->names_warning)
+		fprintf(steps->warnings, "%s\n", reading->names_warning);
+	return 0;
 }
 
 static int read_route_files(struct steps *steps, char error[CONF_ERROR_SIZE])
@@ -272,9 +277,11 @@ void reading_done(struct reading *reading)
 {
 	route_options_unref(reading->options);
 	node_names_free(reading->names);
+	free(reading->names_warning);
 	partitions_free(reading->partitions.partitions);
 	reading->options = NULL;
 	reading->names = NULL;
+	reading->names_warning = NULL;
 	reading->partitions.partitions = NULL;
 	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
 }

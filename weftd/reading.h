@@ -33,6 +33,7 @@ struct reading {
 	struct conf conf;
 	struct route_options *options; /* NULL: no file is named */
 	struct map *names;	       /* the same */
+	char *names_warning;	       /* about names that several nodes have; NULL: none */
 	/* After reading_reload() only: */
 	struct partition_file partitions;
 	struct psk_list ha_keys;

@@ -11,6 +11,7 @@
 #include "lib/control.h"
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/psk_file.h"
 #include "lib/tls.h"
 #include "sm/control/control.h"
 #include "sm/sm.h"
@@ -102,10 +103,40 @@ static void reload_fail(struct reload *reload, const char *id, const char *reaso
 	reload_end(reload);
 }
 
+static bool same_secrets(const struct sm_options *a, const struct sm_options *b)
+{
+	return a->num_secrets == b->num_secrets &&
+	       !memcmp(a->secret, b->secret, a->num_secrets * sizeof(a->secret[0]));
+}
+
+/* The files with keys that were read, and whether their keys changed; a new reference. */
+static json_t *key_files_json(const struct daemon *daemon, const struct reading *reading)
+{
+	const struct conf *conf = &reading->conf;
+	const struct {
+		const char *option;
+		bool is_read, has_changed;
+	} files[] = {
+		{"ha_psk_file", reading->ha_keys.count > 0,
+		 psk_digest(&reading->ha_keys) != daemon->ha_keys_digest},
+		{"m_key_secret_file", conf->m_key_secret_file[0] != '\0',
+		 !same_secrets(&conf->sm, &daemon->conf.sm)},
+	};
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (files[i].is_read)
+			json_array_append_new(array,
+					      json_pack("{s:s,s:b}", "option", files[i].option,
+							"changed", files[i].has_changed));
+	return array;
+}
+
 /* Puts everything that was read in force. Returns the changes, a new reference. */
 static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 {
 	json_t *changes = conf_changes_json(&daemon->conf, &reading->conf);
+	json_t *key_files = key_files_json(daemon, reading), *warnings = json_array();
 	bool partitions_changed = false;
 	char names[CONF_NAMES_SIZE];
 	unsigned fixed = conf_keep_fixed(&reading->conf, &daemon->conf, names);
@@ -129,11 +160,17 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 		ha_expect_peers(daemon->carrier, &daemon->conf);
 	}
 	manager_set_ha_keys(daemon->manager, &reading->ha_keys);
+	daemon->ha_keys_digest = psk_digest(&reading->ha_keys);
+	if (reading->names_warning) {
+		log_warning("%s", reading->names_warning);
+		json_array_append_new(warnings, json_string(reading->names_warning));
+	}
 	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
 	reading->options = NULL;
 	reading->names = NULL;
 	reading->partitions.partitions = NULL;
-	return json_pack("{s:o,s:b}", "changes", changes, "partitions_changed", partitions_changed);
+	return json_pack("{s:o,s:b,s:o,s:o}", "changes", changes, "partitions_changed",
+			 partitions_changed, "key_files", key_files, "warnings", warnings);
 }
 
 /* What --force has accepted; a new reference. */

@@ -45,7 +45,7 @@ names_are_shown() {
 names_are_taken() {
 	shown route show host-0001 'storage é' && matches 'row 2, rack 7' shown.txt || because "no route: $(cat shown.txt)" || return 1
 	shown port show 'row 2, rack 7' 1 && shown perf show 'row 2, rack 7' 1 || return 1
-	! ctl daemon node show leaf-02 >shown.txt 2>&1 && matches 'no node \\?"leaf-02' shown.txt ||
+	! ctl daemon node show leaf-02 >shown.txt 2>&1 && matches 'no node \\?"leaf-02.*did you mean \\?"row 2, rack 7' shown.txt ||
 		because "the other name: $(cat shown.txt)"
 }
 
@@ -70,6 +70,9 @@ others_read_it() {
 }
 
 reloaded() {
+	printf '%s "twice"\n%s "twice"\n' "$leaf" "$host" >names.map
+	ctl daemon config reload >done.txt && matches 'several nodes have the same name .1 name, such as .*twice' done.txt && matches 'WARNING weftd: .*several nodes have' daemon.log ||
+		because "a name that is given twice: $(cat done.txt)" || return 1
 	printf '%s "another"\n' "$leaf" >names.map
 	ctl daemon config reload >done.txt || because "it is not read again" || return 1
 	wait_for 10 lists_name another || because "the list has no new name" || return 1

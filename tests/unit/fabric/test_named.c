@@ -93,6 +93,25 @@ static void test_names(void)
 
 /* A description that looks like a GUID does not hide the node with this GUID. Without such a node
  * it is a name. */
+/* A node that the administrator renamed is found by its former name as a suggestion. */
+static void test_former_name(void)
+{
+	struct snapshot *snapshot = make();
+	struct snap_named named;
+
+	snprintf(snapshot->switches[0].facts->reported, NODE_DESC_SIZE + 1, "MF0;x:SX60/U1");
+	named = snapshot_find_named(snapshot, "MF0;x:SX60/U1");
+	CU_ASSERT_EQUAL(named.place, -1);
+	CU_ASSERT_STRING_EQUAL(named.error,
+			       "there is no node \"MF0;x:SX60/U1\"; did you mean \"leaf\"?");
+	snprintf(snapshot->switches[0].facts->reported, NODE_DESC_SIZE + 1, "h2");
+	named = snapshot_find_named(snapshot, "h2"); /* nearer than h1 */
+	CU_ASSERT_STRING_EQUAL(named.error, "there is no node \"h2\"; did you mean \"leaf\"?");
+	named = snapshot_find_named(snapshot, "");
+	CU_ASSERT_PTR_NULL(strstr(named.error, "did you mean"));
+	snapshot_unref(snapshot);
+}
+
 static void test_named_as_guid(void)
 {
 	static const struct {
@@ -145,6 +164,7 @@ int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"names", test_names},
+		{"former names", test_former_name},
 		{"descriptions like GUIDs", test_named_as_guid},
 		{"lists", test_lists},
 		CU_TEST_INFO_NULL,

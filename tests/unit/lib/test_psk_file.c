@@ -218,16 +218,29 @@ static void test_no_text(void)
 	CU_ASSERT_EQUAL(keys.count, 99);
 }
 
+/* A digest changes with an identity, a key and their order, and with nothing else. */
+static void test_digest(void)
+{
+	const struct psk a = {.identity = "a", .key = {1, 2}, .size = 2};
+	const struct psk b = {.identity = "b", .key = {1, 2}, .size = 2};
+	const struct psk other = {.identity = "a", .key = {1, 3}, .size = 2};
+	const struct psk_list none = {.count = 0}, one = {1, {a}}, same = {1, {a}},
+			      two = {2, {a, b}}, turned = {2, {b, a}}, changed = {1, {other}};
+
+	CU_ASSERT_EQUAL(psk_digest(&one), psk_digest(&same));
+	CU_ASSERT_NOT_EQUAL(psk_digest(&one), psk_digest(&none));
+	CU_ASSERT_NOT_EQUAL(psk_digest(&one), psk_digest(&two));
+	CU_ASSERT_NOT_EQUAL(psk_digest(&two), psk_digest(&turned));
+	CU_ASSERT_NOT_EQUAL(psk_digest(&one), psk_digest(&changed));
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"addresses", test_addresses},
-		{"hosts", test_hosts},
-		{"files", test_files},
-		{"keys", test_keys},
-		{"many keys", test_many},
-		{"no text", test_no_text},
-		CU_TEST_INFO_NULL,
+		{"digest", test_digest},   {"addresses", test_addresses},
+		{"hosts", test_hosts},	   {"files", test_files},
+		{"keys", test_keys},	   {"many keys", test_many},
+		{"no text", test_no_text}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("psk_file", tests);

@@ -32,6 +32,11 @@ struct export
 	json_t *files;
 	json_t *written; /* OpenSM's options: name to value */
 	char *text;	 /* of the partition file in force; empty: there is none */
+	/* The members that commands added, in the order of P_Keys, and the end of those of each
+	 * P_Key. Owned array of borrowed records. */
+	const json_t **members;
+	size_t end[KEY_DEFAULT + 1];
+	bool is_made[KEY_DEFAULT + 1]; /* by P_Key: a command made the partition */
 	unsigned lids;
 	char **refusal;
 };
@@ -196,17 +201,48 @@ static void plain_name(const char *text, long long p_key, char name[NAME_SIZE])
 		snprintf(name, NAME_SIZE, p_key == KEY_DEFAULT ? "Default" : "P%04llx", p_key);
 }
 
-static void print_members(const struct export *export, long long p_key, const char *before,
-			  FILE *out)
+static pkey_t record_p_key(const json_t *record)
 {
-	static const char *const memberships[] = {"limited", "limited", "full", "both"};
+	return number_member(record, "P_Key") & KEY_DEFAULT;
+}
+
+static bool is_member(const json_t *record)
+{
+	return !strcmp(text_member(record, "kind"), "partition member");
+}
+
+/* The run-time members by P_Key, in one pass over the records. */
+static void index_members(struct export *export)
+{
 	const json_t *record;
-	size_t i;
+	size_t i, first = 0;
 
 	json_array_foreach (export->records, i, record) {
-		if (strcmp(text_member(record, "kind"), "partition member") != 0 ||
-		    number_member(record, "P_Key") != p_key)
-			continue;
+		pkey_t p_key = record_p_key(record);
+
+		if (!strcmp(text_member(record, "kind"), "partition"))
+			export->is_made[p_key] = true;
+		export->end[p_key] += is_member(record);
+	}
+	for (size_t key = 0; key < ARRAY_SIZE(export->end); key++) {
+		size_t count = export->end[key];
+
+		export->end[key] = first;
+		first += count;
+	}
+	export->members = mem_array(first + 1, sizeof(*export->members));
+	json_array_foreach (export->records, i, record)
+		if (is_member(record))
+			export->members[export->end[record_p_key(record)]++] = record;
+}
+
+static void print_members(const struct export *export, pkey_t p_key, const char *before, FILE *out)
+{
+	static const char *const memberships[] = {"limited", "limited", "full", "both"};
+
+	for (size_t i = p_key ? export->end[p_key - 1] : 0; i < export->end[p_key]; i++) {
+		const json_t *record = export->members[i];
+
 		fprintf(out, "%s\t%s=%s", before, text_member(record, "GUID"),
 			memberships[number_member(record, "Membership") & MEMBERSHIP_BOTH]);
 		before = ",\n";
@@ -218,12 +254,12 @@ static void print_members(const struct export *export, long long p_key, const ch
  * member of it. */
 static void print_made(const struct export *export, const json_t *record, FILE *out)
 {
-	long long p_key = number_member(record, "P_Key");
+	pkey_t p_key = record_p_key(record);
 	bool others = p_key == KEY_DEFAULT && !*export->text;
 	char name[NAME_SIZE];
 
 	plain_name(text_member(record, "Name"), p_key, name);
-	fprintf(out, "%s=0x%04llx", name, p_key);
+	fprintf(out, "%s=0x%04x", name, p_key);
 	if (number_member(record, "Index0"))
 		fputs(", indx0", out);
 	if (number_member(record, "IPoIB"))
@@ -236,37 +272,17 @@ static void print_made(const struct export *export, const json_t *record, FILE *
 	print_members(export, p_key, others ? "\tALL=limited, SELF=full,\n" : "", out);
 }
 
-/* Whether a command made the partition. */
-static bool is_made(const struct export *export, long long p_key)
-{
-	const json_t *record;
-	size_t i;
-
-	json_array_foreach (export->records, i, record)
-		if (!strcmp(text_member(record, "kind"), "partition") &&
-		    number_member(record, "P_Key") == p_key)
-			return true;
-	return false;
-}
-
-/* Members that commands added to partitions of the file. The records are in the order of P_Keys. */
+/* Members that commands added to partitions of the file. */
 static void print_added(const struct export *export, FILE *out)
 {
-	long long last = 0;
-	const json_t *record;
 	char name[NAME_SIZE];
-	size_t i;
 
-	json_array_foreach (export->records, i, record) {
-		long long p_key = number_member(record, "P_Key");
-
-		if (strcmp(text_member(record, "kind"), "partition member") != 0 || p_key == last ||
-		    is_made(export, p_key))
+	for (unsigned p_key = 1; p_key < ARRAY_SIZE(export->end); p_key++) {
+		if (export->is_made[p_key] || export->end[p_key] == export->end[p_key - 1])
 			continue;
-		last = p_key;
 		plain_name("", p_key, name);
-		fprintf(out, "%s=0x%04llx :\n", name, p_key);
-		print_members(export, p_key, "", out);
+		fprintf(out, "%s=0x%04x :\n", name, p_key);
+		print_members(export, (pkey_t)p_key, "", out);
 	}
 }
 
@@ -275,9 +291,10 @@ static void write_partitions(struct export *export, FILE *out)
 	const json_t *record;
 	size_t i, length = strlen(export->text);
 
+	index_members(export);
 	if (length)
 		fprintf(out, "%s%s", export->text, export->text[length - 1] == '\n' ? "" : "\n");
-	else if (!is_made(export, KEY_DEFAULT))
+	else if (!export->is_made[KEY_DEFAULT])
 		fputs("Default=0x7fff, ipoib : ALL=full, SELF=full ;\n", out);
 	fputs("# Made by commands of weftctl:\n", out);
 	json_array_foreach (export->records, i, record)
@@ -348,6 +365,7 @@ int export_opensm(const char *socket, const json_t *request, json_t **result, ch
 	json_decref(export.results);
 	json_decref(export.files);
 	json_decref(export.written);
+	free(export.members);
 	free(export.text);
 	return error;
 }

@@ -269,6 +269,23 @@ static void lose_engines(struct import *import, const struct opensm_row *row, co
 	free(note);
 }
 
+/* A number that weftd would refuse. */
+static void lose_number(struct import *import, const struct opensm_row *row, const char *theirs)
+{
+	const struct opensm_range *range = opensm_range_of(row->ours);
+	char *more = range->more_first > range->more_last ? mem_strdup("")
+		     : range->more_first == range->more_last
+			     ? mem_printf(" or %llu", range->more_last)
+			     : mem_printf(" or %llu to %llu", range->more_first, range->more_last);
+	char *note = mem_printf("out of range: %s is a number from %llu to %llu%s, and its default "
+				"is used",
+				row->ours, range->first, range->last, more);
+
+	import_lose(import, row->name, theirs, note);
+	free(note);
+	free(more);
+}
+
 /* An option with an equivalent. */
 static void take_value(struct import *import, const struct opensm_row *row)
 {
@@ -289,6 +306,9 @@ static void take_value(struct import *import, const struct opensm_row *row)
 			lose_engines(import, row, lost, "the default of weft");
 		else
 			import_report(import, OUTCOME_NOT_NEEDED, row->name, theirs, "", row->note);
+		break;
+	case -ERANGE:
+		lose_number(import, row, theirs);
 		break;
 	default:
 		import_lose(import, row->name, theirs,

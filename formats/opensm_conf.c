@@ -232,6 +232,32 @@ static int to_engines(const char *theirs, char value[OPENSM_VALUE_SIZE],
 	return *list ? 0 : -ENOENT;
 }
 
+/* to_number(), with the range of the option of weft. */
+static int to_ranged(const struct opensm_row *row, const char *theirs,
+		     char value[OPENSM_VALUE_SIZE])
+{
+	const struct opensm_range *range = opensm_range_of(row->ours);
+	uint64_t number;
+
+	if (!opensm_number(theirs, &number))
+		return -EINVAL;
+	if (range && (number < range->first || number > range->last) &&
+	    (number < range->more_first || number > range->more_last))
+		return -ERANGE;
+	return to_number(theirs, value);
+}
+
+/* part_enforce */
+static int to_direction(const char *theirs, char value[OPENSM_VALUE_SIZE])
+{
+	static const char *const directions[] = {"both", "in", "out", "off"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(directions); i++)
+		if (!strcasecmp(theirs, directions[i]))
+			return to_text(directions[i], value);
+	return -EINVAL;
+}
+
 int opensm_translate(const struct opensm_row *row, const char *theirs, const char *sweep_time,
 		     char value[OPENSM_VALUE_SIZE], char lost[OPENSM_VALUE_SIZE])
 {
@@ -239,7 +265,9 @@ int opensm_translate(const struct opensm_row *row, const char *theirs, const cha
 	switch (row->how) {
 	case OPENSM_NUMBER:
 	case OPENSM_M_KEY:
-		return to_number(theirs, value);
+		return to_ranged(row, theirs, value);
+	case OPENSM_ENFORCEMENT:
+		return to_direction(theirs, value);
 	case OPENSM_FLAG:
 		return to_choice(theirs, "true", "false", value);
 	case OPENSM_ENGINES:
@@ -252,7 +280,7 @@ int opensm_translate(const struct opensm_row *row, const char *theirs, const cha
 		return to_choice(theirs, "0", NULL, value);
 	case OPENSM_PERFMGR:
 		if (!strcasecmp(theirs, "TRUE"))
-			return to_number(sweep_time, value);
+			return to_ranged(row, sweep_time, value);
 		return to_choice(theirs, NULL, "0", value);
 	case OPENSM_TEXT:
 	case OPENSM_PARTITIONS:
@@ -345,6 +373,7 @@ int opensm_untranslate(const struct opensm_row *row, const char *ours,
 		snprintf(value, OPENSM_VALUE_SIZE, "%s", strcmp(ours, "0") ? "TRUE" : "FALSE");
 		return 0;
 	case OPENSM_TEXT:
+	case OPENSM_ENFORCEMENT:
 	case OPENSM_PREFIXES:
 		return from_text(ours, value);
 	case OPENSM_NO_ENFORCEMENT: /* part_enforce has it */

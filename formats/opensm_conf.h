@@ -17,14 +17,15 @@ enum { OPENSM_VALUE_SIZE = 1024 }; /* of a value of ours, with room for OpenSM's
 
 /* How the value of an option is translated. */
 enum opensm_how {
-	OPENSM_LOST,	   /* not at all: weft has no such function */
-	OPENSM_NOT_NEEDED, /* not at all: weft does the same without an option, or differently */
-	OPENSM_NUMBER,	   /* unchanged */
-	OPENSM_TEXT,	   /* in quotes */
-	OPENSM_FLAG,	   /* TRUE, FALSE to true, false */
-	OPENSM_ENGINES,	   /* names between commas to a list of the engines that weft has */
-	OPENSM_PARTITIONS, /* a file that the caller copies */
-	OPENSM_PREFIXES,   /* a file that the caller uses if it exists */
+	OPENSM_LOST,	    /* not at all: weft has no such function */
+	OPENSM_NOT_NEEDED,  /* not at all: weft does the same without an option, or differently */
+	OPENSM_NUMBER,	    /* unchanged */
+	OPENSM_TEXT,	    /* in quotes */
+	OPENSM_FLAG,	    /* TRUE, FALSE to true, false */
+	OPENSM_ENGINES,	    /* names between commas to a list of the engines that weft has */
+	OPENSM_PARTITIONS,  /* a file that the caller copies */
+	OPENSM_PREFIXES,    /* a file that the caller uses if it exists */
+	OPENSM_ENFORCEMENT, /* both, in, out or off, in quotes */
 	OPENSM_NO_ENFORCEMENT,
 	OPENSM_M_KEY, /* a number; 0: no key */
 	OPENSM_BABBLE,
@@ -43,6 +44,14 @@ struct opensm_row {
 /* All options; the last row has no name. */
 extern const struct opensm_row opensm_rows[];
 const struct opensm_row *opensm_row_find(const char *name); /* NULL: no such option */
+/* The numbers that an option of weft takes: from first to last, and from more_first to more_last (1
+ * to 0: no more). A test compares them with the option table of weftd. */
+struct opensm_range {
+	const char *ours;
+	unsigned long long first, last, more_first, more_last;
+};
+/* NULL: all 64-bit numbers. */
+const struct opensm_range *opensm_range_of(const char *ours);
 /* The name of the flag without which OpenSM ignores the option, such as qos; NULL: none. */
 const char *opensm_row_switch(const struct opensm_row *row);
 
@@ -63,7 +72,8 @@ int opensm_service_parse(const char *name, const char *text, size_t length,
 bool opensm_value_same(const char *one, const char *other);
 
 /* Translates a value of OpenSM into libconfig's form. sweep_time: the value of
- * perfmgr_sweep_time_s. -EINVAL: the option does not allow this value; -ENOENT: nothing is left of
+ * perfmgr_sweep_time_s. -EINVAL: the option does not allow this value; -ERANGE: the option of weft
+ * does not allow this number; -ENOENT: nothing is left of
  * it, such as of a list of engines that weft does not have. On success value is filled, and lost
  * has the omitted parts between commas, or is empty. updn takes the place of engines that use
  * virtual lanes against credit loops, and of minhop behind them. Not for OPENSM_LOST and

@@ -50,7 +50,7 @@ const struct opensm_row opensm_rows[] = {
 	 "partition_config_file", "the file is copied; its format is the same"},
 	{"no_partition_enforcement", "FALSE", OPENSM_NO_ENFORCEMENT, "part_enforce",
 	 "TRUE: part_enforce = \"off\""},
-	{"part_enforce", "both", OPENSM_TEXT, "part_enforce", ""},
+	{"part_enforce", "both", OPENSM_ENFORCEMENT, "part_enforce", ""},
 	{"allow_both_pkeys", "FALSE", OPENSM_FLAG, "allow_both_pkeys", ""},
 	{"keep_pkey_indexes", "TRUE", OPENSM_NOT_NEEDED, NULL, "always on"},
 	{"sm_assigned_guid", "0x00", OPENSM_LOST, NULL,
@@ -265,6 +265,41 @@ const struct opensm_row opensm_rows[] = {
 	{"log_prefix", "", OPENSM_NOT_NEEDED, NULL, "the journal has fields for filters"},
 	{NULL, NULL, OPENSM_NOT_NEEDED, NULL, NULL},
 };
+
+const struct opensm_range *opensm_range_of(const char *ours)
+{
+	static const struct opensm_range ranges[] = {
+		{"subnet_prefix", 1, 0xFEFFFFFFFFFFFFFF, 1, 0},
+		{"m_key_lease_period", 0, 65535, 1, 0},
+		{"m_key_protection_level", 0, 3, 1, 0},
+		{"lmc", 0, LMC_MAX, 1, 0},
+		{"switch_life_time", 0, 31, 1, 0},
+		{"vl_stall_count", 0, 7, 1, 0},
+		{"leaf_vl_stall_count", 0, 7, 1, 0},
+		{"hoq_life", 0, 31, 1, 0},
+		{"leaf_hoq_life", 0, 31, 1, 0},
+		{"max_op_vls", 1, 5, 1, 0},
+		{"force_link_speed", 0, 7, LINK_SPEED_ALL, LINK_SPEED_ALL},
+		{"force_link_speed_ext", 0, 15, LINK_SPEED_EXT_NONE, LINK_SPEED_EXT_ALL},
+		{"force_link_width", 0, 31, LINK_WIDTH_ALL, LINK_WIDTH_ALL},
+		{"fdr10", 0, 2, 1, 0},
+		{"subnet_timeout", 0, 31, 1, 0},
+		{"phy_errors_threshold", 0, 15, 1, 0},
+		{"overrun_errors_threshold", 0, 15, 1, 0},
+		{"sweep_interval", 0, 86400, 1, 0},
+		{"sm_priority", 0, 15, 1, 0},
+		{"poll_interval", 10, 60000, 1, 0},
+		{"poll_misses", 1, 100, 1, 0},
+		{"smp_timeout", 10, 10000, 1, 0},
+		{"perf_interval", 0, 86400, 1, 0},
+		{"perf_window", 1, 2000, 1, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
+		if (!strcmp(ranges[i].ours, ours))
+			return &ranges[i];
+	return NULL;
+}
 
 const char *opensm_row_switch(const struct opensm_row *row)
 {

@@ -84,7 +84,8 @@ values_are_translated() {
 		-e 's/^sm_key .*/sm_key 0x00000000000000ab/; s/^m_key .*/m_key 0x12/; s/^perfmgr .*/perfmgr TRUE/' \
 		-e 's/^babbling_port_policy .*/babbling_port_policy TRUE/; s/^no_clients_rereg .*/no_clients_rereg TRUE/' \
 		-e 's/^force_heavy_sweep .*/force_heavy_sweep TRUE/; s/^no_partition_enforcement .*/no_partition_enforcement TRUE/' \
-		-e "s,^root_guid_file .*,root_guid_file $work/roots," -e 's/^lmc .*/lmc many/' all.conf >some.etc/opensm.conf
+		-e "s,^root_guid_file .*,root_guid_file $work/roots," -e 's/^lmc .*/lmc many/' \
+		-e 's/^max_op_vls .*/max_op_vls 9/; s/^m_key_protection_level .*/m_key_protection_level 9/' all.conf >some.etc/opensm.conf
 	echo 'no_such_option 1' >>some.etc/opensm.conf
 	printf 'guid_routing_order_file /etc/\xef\n' >>some.etc/opensm.conf
 	echo 'Default=0x7fff, ipoib: ALL=full;' >some.etc/partitions.conf
@@ -93,11 +94,12 @@ values_are_translated() {
 	import some --json || because "$(cat some.txt)" || return 1
 	equal "our configuration" "$(grep -v '^#' some.out/weftd.conf | sort | tr '\n' ' ')" \
 		"allow_both_pkeys = true; babble_policy = \"disable\"; fdr10 = 2; force_link_speed = 4; force_link_speed_ext = 0; \
-force_link_width = 2; lmc_esp0 = true; m_key = 0x12; m_key_mode = \"subnet\"; m_key_protection_level = 0; part_enforce = \"off\"; perf_interval = 180; \
+force_link_width = 2; lmc_esp0 = true; m_key = 0x12; m_key_mode = \"subnet\"; part_enforce = \"off\"; perf_interval = 180; \
 prefix_routes_file = \"$work/some.etc/prefix-routes.conf\"; rereg_rate = 0; root_guid_file = \"$work/roots\"; \
 routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeout = 0x11; " || return 1
 	equal "the omitted options" "$(json 'sort map { "$_->{name}:$_->{outcome}" } grep { !$_->{taken} } @{$_->{options}}' <some.txt)" \
-		"force_heavy_sweep:not needed guid2lid:lost guid_routing_order_file:lost lmc:lost no_such_option:lost routing_engine:lost" || return 1
+		"force_heavy_sweep:not needed guid2lid:lost guid_routing_order_file:lost lmc:lost m_key_protection_level:lost max_op_vls:lost no_such_option:lost routing_engine:lost" || return 1
+	matches 'out of range: max_op_vls is a number from 1 to 5, and its default is used' some.txt || because "it does not name the range: $(cat some.txt)" || return 1
 	matches 'not used: dor; routing is' some.txt || because "it does not tell of the engine that is left out" || return 1
 	! matches '0xab|0x00000000000000ab|0x12"' some.txt || because "it shows a key" || return 1
 	cmp -s some.etc/partitions.conf some.out/partitions.conf || because "the partition file differs" || return 1

@@ -12,6 +12,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "formats/opensm_conf.h"
 #include "lib/mem.h"
 #include "route/engine.h"
 #include "tests/unit/fixtures/unit.h"
@@ -906,9 +907,45 @@ static void test_reference(void)
 	}
 }
 
+/* The import of opensm.conf knows the ranges of the options of weft that it sets. */
+static void test_opensm_ranges(void)
+{
+	static const struct opensm_range all = {NULL, 0, UINT64_MAX, 1, 0};
+
+	for (const struct opensm_row *row = opensm_rows; row->name; row++) {
+		const struct opensm_range *range = row->ours ? opensm_range_of(row->ours) : NULL;
+
+		if (row->how != OPENSM_NUMBER && row->how != OPENSM_M_KEY &&
+		    row->how != OPENSM_PERFMGR)
+			continue;
+		range = range ? range : &all;
+		for (int i = 0; i < 12; i++) {
+			const unsigned long long ends[] = {range->first, range->last,
+							   range->more_first, range->more_last};
+			unsigned long long value = ends[i / 3] + (unsigned)(i % 3) - 1;
+			bool is_in = (value >= range->first && value <= range->last) ||
+				     (value >= range->more_first && value <= range->more_last);
+			char assignment[64], error[CONF_ERROR_SIZE] = "";
+			struct conf conf;
+
+			if (value == ends[i / 3] + 1 && !value) /* above all 64-bit numbers */
+				continue;
+			if (!ends[i / 3] && i % 3 == 0) /* -1 */
+				continue;
+			conf_defaults(&conf);
+			snprintf(assignment, sizeof(assignment), "%s=0x%llx%s", row->ours, value,
+				 value > INT32_MAX ? "L" : "");
+			CU_ASSERT_EQUAL(conf_set(&conf, assignment, error) == 0, is_in);
+			if ((conf_set(&conf, assignment, error) == 0) != is_in)
+				printf("\n%s: %s", assignment, error);
+		}
+	}
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
+		{"ranges of the import from OpenSM", test_opensm_ranges},
 		{"defaults", test_defaults},
 		{"good files", test_good},
 		{"words of earlier versions", test_former},

@@ -260,20 +260,29 @@ static void print_drained_targets(const json_t *targets, FILE *out)
 	}
 }
 
+/* Whether a line Problem has the text and the remedy of this check. */
+static bool is_a_problem(const json_t *check, const json_t *problems)
+{
+	const char *name = text_member(check, "check");
+
+	return json_array_size(problems) && (!strcmp(name, "partitions") || !strcmp(name, "store"));
+}
+
 /* Prints the worst line of weftctl health. */
-static void print_worst(const json_t *check, FILE *out)
+static void print_worst(const json_t *check, const json_t *problems, FILE *out)
 {
 	if (!check)
 		return;
 	line(out, "Health", check,
-	     !strcmp(text_member(check, "level"), "healthy")
-		     ? "{level}"
+	     !strcmp(text_member(check, "level"), "healthy") ? "{level}"
+	     : is_a_problem(check, problems)
+		     ? "{level}: {check}: see the problem below, and weftctl health"
 		     : "{level}: {check}: {text} ({remedy}); see weftctl health");
 }
 
 void print_status(const json_t *data, FILE *out)
 {
-	print_worst(json_object_get(data, "health"), out);
+	print_worst(json_object_get(data, "health"), json_object_get(data, "problems"), out);
 	lines(out, "Problem", json_object_get(data, "problems"), "{}");
 	print_manager(data, out);
 	print_last_sweep(json_object_get(data, "sweep"), out);

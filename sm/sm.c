@@ -614,6 +614,11 @@ char *sm_partition_problem(const struct sm *sm)
 	return policy_problem(&sm->policy);
 }
 
+char *sm_partition_problem_alone(const struct sm *sm, const char **remedy)
+{
+	return policy_problem_alone(&sm->policy, remedy);
+}
+
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx)
 {
 	sm->policy.groups_changed = fn;

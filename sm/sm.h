@@ -92,6 +92,8 @@ bool sm_knows_partition_file(const struct sm *sm);
 bool sm_partitions_frozen(const struct sm *sm);
 /* The problem that an administrator must solve, with its remedy, for free(); NULL: none. */
 char *sm_partition_problem(const struct sm *sm);
+/* The same without its remedy, which *remedy gets: static text. */
+char *sm_partition_problem_alone(const struct sm *sm, const char **remedy);
 /* Calls fn(ctx) when the multicast groups of partitions may have changed; see sm_groups(). */
 void sm_on_groups(struct sm *sm, loop_fn *fn, void *ctx);
 /* The multicast groups that partitions need, without MLID and life time. The caller frees *out. */

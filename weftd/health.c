@@ -99,12 +99,8 @@ static const struct rule rules[] = {
 	OK("standby", "none is connected over the fabric", "role=MASTER", "ha.inband"),
 	OK("standby", "none is configured"),
 
-	BAD("partitions", BROKEN, "{partitions.problem}",
-	    "weftctl restore FILE, or complete weftctl partition list and alias list; then weftctl "
-	    "partition accept",
-	    "partitions.frozen"),
-	BAD("partitions", DEGRADED, "{partitions.problem}",
-	    "correct the file until weftctl config check accepts it; then weftctl config reload",
+	BAD("partitions", BROKEN, "{partitions.fault}", "{partitions.remedy}", "partitions.frozen"),
+	BAD("partitions", DEGRADED, "{partitions.fault}", "{partitions.remedy}",
 	    "partitions.file_bad"),
 	BAD("partitions", DEGRADED,
 	    "not reloaded: {partitions.reload_error}; the former partitions stay in force",

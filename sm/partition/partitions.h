@@ -150,6 +150,8 @@ bool policy_is_masters_file(const struct policy *policy, const struct partitions
 bool policy_keep_file(struct policy *policy);
 /* The problem that an administrator must solve, with its remedy, for free(); NULL: none. */
 char *policy_problem(const struct policy *policy);
+/* The same without its remedy, which *remedy gets: static text. */
+char *policy_problem_alone(const struct policy *policy, const char **remedy);
 /* Whether the partitions are lost or unread, so that the P_Keys of ports are not known. */
 bool policy_is_frozen(const struct policy *policy);
 /* Why records may be missing; NULL: none is missing. */

@@ -180,41 +180,51 @@ void policy_accept(struct policy *policy)
 	partition_state_put(policy->registry, PARTITIONS_COMPLETE, NULL, NULL);
 }
 
-static char *file_problem(const struct policy *policy)
+static char *file_problem(const struct policy *policy, const char **remedy)
 {
 	const char *name = partition_kept_name(policy->registry);
 	bool bad = is_rejected(policy);
 	const char *what = bad ? policy->problem : name;
 	const char *how = bad ? "" : ": the partition file that was in force is missing";
-	const char *remedy = policy->given == PARTITIONS_UNCONFIRMED
-				     ? "accept the new file with weftctl config reload --force, or "
-				       "correct it, then weftctl config reload"
-			     : bad ? "correct it, then weftctl config reload"
-				   : "put it back, or set partition_config_file to \"\" to use "
-				     "none, then weftctl config reload";
 
+	*remedy = policy->given == PARTITIONS_UNCONFIRMED
+			  ? "accept the new file with weftctl config reload --force, or correct "
+			    "it, then weftctl config reload"
+		  : bad ? "correct it, then weftctl config reload"
+			: "put it back, or set partition_config_file to \"\" to use none, then "
+			  "weftctl config reload";
 	if (policy->source == PARTITIONS_KEPT_FILE)
-		return mem_printf("%s%s; the last good file, of %s, is in force: %s", what, how,
-				  policy->kept_when, remedy);
+		return mem_printf("%s%s; the last good file, of %s, is in force", what, how,
+				  policy->kept_when);
 	return mem_printf("%s%s; the store does not have its text, so ports keep their P_Keys and "
-			  "new ports become limited members of the default partition: %s",
-			  what, how, remedy);
+			  "new ports become limited members of the default partition",
+			  what, how);
+}
+
+char *policy_problem_alone(const struct policy *policy, const char **remedy)
+{
+	const char *loss = policy_loss(policy);
+
+	*remedy = "run weftctl restore with a saved document, or correct weftctl partition list "
+		  "and weftctl alias list, then run weftctl partition accept";
+	if (loss)
+		return mem_printf(
+			"partitions are incomplete (%s): ports keep their P_Keys and new ports "
+			"become limited members of the default partition",
+			loss);
+	if (policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE)
+		return file_problem(policy, remedy);
+	return NULL;
 }
 
 char *policy_problem(const struct policy *policy)
 {
-	const char *loss = policy_loss(policy);
+	const char *remedy;
+	char *what = policy_problem_alone(policy, &remedy);
+	char *problem = what ? mem_printf("%s: %s", what, remedy) : NULL;
 
-	if (loss)
-		return mem_printf(
-			"partitions are incomplete (%s): ports keep their P_Keys and new ports "
-			"become limited members of the default partition; run weftctl restore with "
-			"a saved document, or correct weftctl partition list and weftctl alias "
-			"list, then run weftctl partition accept",
-			loss);
-	if (policy->source == PARTITIONS_KEPT_FILE || policy->source == PARTITIONS_LOST_FILE)
-		return file_problem(policy);
-	return NULL;
+	free(what);
+	return problem;
 }
 
 void policy_log_problem(const struct policy *policy)

@@ -318,6 +318,24 @@ static void test_switch_info(void)
 	end();
 }
 
+/* The first GUID of a port is read-only; those of other blocks are not. */
+static void test_guid_info(void)
+{
+	for (unsigned block = 0; block < 2; block++) {
+		uint8_t from[SMP_DATA_SIZE] = {0}, to[SMP_DATA_SIZE] = {0};
+
+		begin();
+		be64_store(from, 0x500);
+		be64_store(to, 0x600);
+		be64_store(to + 8, 0x700);
+		preview_bed_ask(&bed, METHOD_SET, ATTR_GUID_INFO, block, 0, &host, to, from);
+		preview_bed_ask(&bed, METHOD_GET, ATTR_GUID_INFO, block, 0, &host, NULL, from);
+		CU_ASSERT_EQUAL(be64_load(bed.answer + SMP_DATA_OFFSET), block ? 0x600 : 0x500);
+		CU_ASSERT_EQUAL(be64_load(bed.answer + SMP_DATA_OFFSET + 8), 0x700);
+		end();
+	}
+}
+
 /* A device that cannot answer the Get() has no record, and its status reaches the manager. */
 static void test_status(void)
 {
@@ -348,6 +366,7 @@ int main(void)
 		{"bounces", test_bounces},
 		{"M_Key", test_m_key},
 		{"SwitchInfo", test_switch_info},
+		{"GUIDInfo", test_guid_info},
 		{"status", test_status},
 		{"M_Key of an unknown route", test_m_key_of_unknown_route},
 		CU_TEST_INFO_NULL,

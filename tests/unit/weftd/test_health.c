@@ -66,9 +66,8 @@ static const struct {
 	 "the MASTER does not replicate over the fabric: hosts register again after a failover"},
 
 	{"{}", "partitions", "healthy", "file"},
-	{"{\"partitions\":{\"frozen\":true,\"problem\":\"lost\"}}", "partitions", "broken", "lost"},
-	{"{\"partitions\":{\"file_bad\":true,\"problem\":\"bad\"}}", "partitions", "degraded",
-	 "bad"},
+	{"{\"partitions\":{\"frozen\":true,\"fault\":\"lost\"}}", "partitions", "broken", "lost"},
+	{"{\"partitions\":{\"file_bad\":true,\"fault\":\"bad\"}}", "partitions", "degraded", "bad"},
 	{"{\"partitions\":{\"reload_error\":\"p:1\"}}", "partitions", "degraded",
 	 "not reloaded: p:1; the former partitions stay in force"},
 	{"{}", "config", "healthy", "as in the files at the last reload"},
@@ -224,9 +223,20 @@ static void test_only_one(void)
 	}
 }
 
+/* The remedy of a bad partition file is that of its problem, once. */
+static void test_partition_remedy(void)
+{
+	json_t *health = judged("{\"partitions\":{\"file_bad\":true,\"fault\":\"f:1: bad\","
+				"\"remedy\":\"accept it\"}}");
+
+	CU_ASSERT_STRING_EQUAL(text_of(check_of(health, "partitions"), "text"), "f:1: bad");
+	CU_ASSERT_STRING_EQUAL(text_of(check_of(health, "partitions"), "remedy"), "accept it");
+	json_decref(health);
+}
+
 static void test_order(void)
 {
-	json_t *health = judged("{\"partitions\":{\"frozen\":true,\"problem\":\"lost\"},"
+	json_t *health = judged("{\"partitions\":{\"frozen\":true,\"fault\":\"lost\"},"
 				"\"ha\":{\"listens\":true,\"standbys\":0},"
 				"\"traps\":{\"suppressed_recently\":true}}");
 	static const char *const first[] = {"partitions", "standby", "traps", "subnet"};
@@ -270,6 +280,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"each check in each state", test_each_state},
 		{"one fault, one bad check", test_only_one},
+		{"remedy of partitions", test_partition_remedy},
 		{"the worst is first", test_order},
 		{"an empty document", test_empty},
 		{"a remedy with a place", test_remedy},

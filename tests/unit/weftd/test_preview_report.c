@@ -148,6 +148,20 @@ static void test_p_keys(void)
 	end();
 }
 
+/* The GUIDs of a port, by their index in its whole table. */
+static void test_guids(void)
+{
+	begin();
+	be64_store(before + 8, 0xA);
+	be64_store(after + 8, 0xB);
+	be64_store(after + 56, 0xC);
+	set(ATTR_GUID_INFO, 1, &host);
+	check(bed.preview, "sets.changing", 1);
+	check_change(0, "host 1 GUIDInfo GUID 9 0x000000000000000a 0x000000000000000b");
+	check_change(1, "host 1 GUIDInfo GUID 15 0x0000000000000000 0x000000000000000c");
+	end();
+}
+
 static void test_commands(void)
 {
 	const struct port_info up = {
@@ -207,8 +221,9 @@ static void test_m_key(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"LIDs", test_lids},	     {"tables", test_tables}, {"P_Keys", test_p_keys},
-		{"commands", test_commands}, {"M_Key", test_m_key},   CU_TEST_INFO_NULL,
+		{"LIDs", test_lids},   {"tables", test_tables},	    {"P_Keys", test_p_keys},
+		{"GUIDs", test_guids}, {"commands", test_commands}, {"M_Key", test_m_key},
+		CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("preview report", tests);

@@ -370,7 +370,8 @@ static void test_kept_file(void)
 	static const enum partition_source sources[] = {PARTITIONS_BAD_FILE, PARTITIONS_NO_FILE};
 	static const char file[] = "Default=0x7fff, ipoib: ALL=limited; a=1: 0x77=full;\n# end";
 	struct policy *policy;
-	char *problem;
+	const char *remedy;
+	char *problem, *alone;
 
 	world = sm_world_new(net_tree2(1, 3, 1, 1), 2, 1, NULL);
 	log_set_level(NULL, LOG_EMERG);
@@ -392,6 +393,11 @@ static void test_kept_file(void)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(problem);
 		CU_ASSERT_PTR_NOT_NULL(strstr(problem, i ? "f: the partition file that was in force"
 							 : "f:1: why; the last good file, of "));
+		alone = policy_problem_alone(policy, &remedy);
+		CU_ASSERT_EQUAL(strncmp(problem, alone, strlen(alone)), 0);
+		CU_ASSERT_EQUAL(strlen(problem), strlen(alone) + strlen(": ") + strlen(remedy));
+		CU_ASSERT_PTR_NULL(strstr(alone, "config reload"));
+		free(alone);
 		free(problem);
 	}
 	policy_set_file(policy, PARTITIONS_UNWANTED, NULL);

@@ -44,13 +44,13 @@ const struct ctl_command ctl_commands[] = {
 		 "answer, and `guids` of two devices. Further checks are `links` that are down, "
 		 "`slow_links`, and `errors` (counters above a threshold). The last are `settings` "
 		 "that devices refuse, suppressed `traps`, and wrong M_Keys (`keys`). A manager "
-		 "that is not MASTER omits the checks of the fabric.\nLinks are compared with the "
-		 "links "
-		 "that were up since this manager became MASTER. After a restart of weftd or "
-		 "`health accept`, only the links that are up then count. Links that `port "
-		 "disable` took down "
-		 "and cables that were moved do not count. Traps and wrong keys count for ten "
-		 "minutes."},
+		 "that is not MASTER omits the checks of the fabric.\nA link counts as down from "
+		 "its "
+		 "loss until it is back, also after a restart of weftd and after a failover, or "
+		 "until `health accept`. Of the links that were lost while no weftd was MASTER, "
+		 "those of hosts count; `topology check` finds the others. Links that `port "
+		 "disable` took down and cables that were moved do not count. Traps and wrong "
+		 "keys count for ten minutes."},
 	{.words = "health accept",
 	 .print = print_health_accepted,
 	 .summary = "Accept the present links as the state with which `health` compares.",

@@ -34,6 +34,8 @@ unsigned lid_recall(void *arg, size_t *at)
 	if (!entry || memory->count == memory->room)
 		return 0;
 	port = map_get(&work->fabric->ports, entry->guid);
+	memory->is_known |=
+		port && work->fabric->sm_port && port->node != work->fabric->sm_port->node;
 	if (!port || !port->lid)
 		memory->entries[memory->count++] = *entry;
 	return COST_ENTRY;
@@ -123,6 +125,8 @@ unsigned lid_remember_gone(void *arg, size_t *at)
 	if (*at == memory->count)
 		return 0;
 	entry = &memory->entries[(*at)++];
+	if (!entry->gone && memory->is_known) /* otherwise it may be another fabric */
+		lost_links_missing(work->fabric, entry);
 	if (!entry->gone)
 		entry->gone = memory->last_gone < UINT32_MAX ? memory->last_gone + 1 : UINT32_MAX;
 	memory->last_gone = entry->gone;

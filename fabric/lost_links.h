@@ -5,7 +5,11 @@
  * dropped before the list is read. A link that came up and was lost within one sweep is not
  * recorded: discovery finds a duplicate cable in this way. A link whose two ends have other cables
  * now was moved, and leaves the list at the end of the sweep. Nothing is recorded before the first
- * lost_links_settle(), because in a bring-up the model changes for other reasons. Loop thread only.
+ * lost_links_settle(), because in a bring-up the model changes for other reasons.
+ *
+ * The registry has the list, so it survives a restart and a failover. The first settling of a
+ * MASTER reads it. Hosts that were lost while no weftd was MASTER are found by their LIDs: the
+ * registry has the switch port of each. Loop thread only.
  */
 #ifndef FABRIC_LOST_LINKS_H
 #define FABRIC_LOST_LINKS_H
@@ -18,6 +22,7 @@ enum { LOST_LINKS_MAX = 4096 };
 struct lost_link {
 	struct link_end end[2]; /* the lower GUID first */
 	uint64_t since_s;	/* wall clock, of the end of the sweep; 0: the sweep still runs */
+	bool is_stored;
 };
 
 struct lost_links {
@@ -28,15 +33,21 @@ struct lost_links {
 };
 
 struct fabric;
+struct lid_entry;
 
 /* Records that the link between a and b was lost, or came up. */
 void lost_links_went(struct lost_links *links, const struct port *a, const struct port *b);
 void lost_links_came(struct lost_links *links, const struct port *a, const struct port *b);
-/* The sweep has ended at this time: starts recording, and drops links that were moved. */
+/* The sweep of a MASTER has ended at this time: starts recording with the list of the registry,
+ * drops links that were moved, and stores the list. */
 void lost_links_settle(struct fabric *fabric, uint64_t now_s);
+/* Stores the link of an end port that was present when this or another weftd was MASTER last, and
+ * is absent in the first sweep of a MASTER. Later, and for a port without a known switch, no
+ * effect. */
+void lost_links_missing(struct fabric *fabric, const struct lid_entry *entry);
 /* Empties the list: the present links are the state to compare with. Recording goes on. */
-void lost_links_accept(struct lost_links *links);
-/* Stops recording and frees the list. */
+void lost_links_accept(struct fabric *fabric);
+/* Stops recording and frees the list; the registry keeps it. */
 void lost_links_end(struct lost_links *links);
 
 #endif

@@ -149,6 +149,16 @@ static const struct field drained_rows[] = {
 	BYTES(drained_entry, reason, "Reason", 752, 768),
 };
 
+static const struct field lost_link_rows[] = {
+	ROW(lost_link_entry, node_guid, "NodeGUID", 0, 64),
+	ROW(lost_link_entry, port, "Port", 64, 8),
+	ROW(lost_link_entry, peer_guid, "PeerGUID", 72, 64),
+	ROW(lost_link_entry, peer_port, "PeerPort", 136, 8),
+	ROW(lost_link_entry, since_s, "Since", 144, 64),
+	BYTES(lost_link_entry, name, "Name", 208, 520),
+	BYTES(lost_link_entry, peer_name, "PeerName", 728, 520),
+};
+
 static const struct field partition_text_rows[] = {
 	ROW(partition_text_entry, number, "Number", 0, 32),
 	ROW(partition_text_entry, size, "Size", 32, 16),
@@ -180,7 +190,8 @@ static const struct format
 		FORMAT(struct partition_text_entry, "PartitionText", 486, partition_text_rows),
 	partition_owner_format =
 		FORMAT(struct partition_owner_entry, "PartitionOwner", 42, partition_owner_rows),
-	drained_format = FORMAT(struct drained_entry, "DrainedPort", 190, drained_rows);
+	drained_format = FORMAT(struct drained_entry, "DrainedPort", 190, drained_rows),
+	lost_link_format = FORMAT(struct lost_link_entry, "LostLink", 156, lost_link_rows);
 
 #define IN(row) (UINT64_C(1) << (row))
 
@@ -203,6 +214,8 @@ const struct registry_table registry_tables[REGISTRY_KINDS] = {
 		{"partition owner", &partition_owner_format, 2, 10, {IN(0), 0}},
 	[REGISTRY_DRAINED] =
 		{"drained port", &drained_format, 4, 18, {IN(0) | IN(1), IN(2) | IN(3)}},
+	[REGISTRY_LOST_LINK] =
+		{"lost link", &lost_link_format, 4, 18, {IN(0) | IN(1), IN(2) | IN(3)}},
 };
 
 /* The ring of the key, then the rings of the indexes. */

@@ -42,6 +42,7 @@ enum registry_kind {
 	REGISTRY_PARTITION_TEXT = 13,
 	REGISTRY_PARTITION_OWNER = 14,
 	REGISTRY_DRAINED = 15,
+	REGISTRY_LOST_LINK = 16,
 	REGISTRY_KINDS, /* one more than the highest */
 };
 
@@ -195,6 +196,20 @@ struct drained_entry { /* identified by the first four members */
 	uint8_t reason[DRAINED_REASON_SIZE]; /* of the policy; text, ended by 0 */
 };
 
+enum { LOST_LINK_NAME_SIZE = 65 };
+
+/* A link that was lost and did not return: fabric/lost_links.h. The lower GUID comes first; but of
+ * a host that was lost unseen only the port GUID is known, and it comes second, with port 0. */
+struct lost_link_entry { /* identified by the first four members */
+	guid_t node_guid;
+	uint8_t port;
+	guid_t peer_guid;
+	uint8_t peer_port;
+	uint64_t since_s;			/* wall clock; 0: not known yet */
+	uint8_t name[LOST_LINK_NAME_SIZE];	/* of the node; text, ended by 0 */
+	uint8_t peer_name[LOST_LINK_NAME_SIZE]; /* the same */
+};
+
 enum { REGISTRY_INDEXES = 3 };
 
 enum { PARTITION_TEXT_SIZE = 480 };
@@ -233,6 +248,8 @@ enum {
 	PARTITION_MEMBER_BY_GUID = 1,
 	DRAINED_BY_PLACE = 0,
 	DRAINED_BY_TARGET = 1,
+	LOST_LINK_BY_PLACE = 0,
+	LOST_LINK_BY_PEER = 1,
 };
 
 struct registry;

@@ -61,6 +61,10 @@ static const struct range {
 	{REGISTRY_DRAINED, "ByPolicy", 0, 1, "not 0 or 1"},
 	{REGISTRY_DRAINED, "Forced", 0, 1, "not 0 or 1"},
 	{REGISTRY_DRAINED, "Ending", 0, 1, "not 0 or 1"},
+	{REGISTRY_LOST_LINK, "NodeGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_LOST_LINK, "Port", 0, PORT_MAX, "not 0 to 254"},
+	{REGISTRY_LOST_LINK, "PeerGUID", 1, UINT64_MAX, "no GUID"},
+	{REGISTRY_LOST_LINK, "PeerPort", 0, PORT_MAX, "not 0 to 254"},
 	{REGISTRY_PARTITION_OWNER, "P_Key", 1, PKEY_DEFAULT_LIMITED, "not 0x0001 to 0x7fff"},
 	{REGISTRY_PARTITION_TEXT, "Size", 1, PARTITION_TEXT_SIZE, "not 1 to 480"},
 };
@@ -147,6 +151,18 @@ static const char *drained_wrong(const void *record, const char **field)
 	return text_wrong(entry->reason, sizeof(entry->reason));
 }
 
+static const char *lost_link_wrong(const void *record, const char **field)
+{
+	const struct lost_link_entry *entry = record;
+	const char *wrong = text_wrong(entry->name, sizeof(entry->name));
+
+	*field = "Name";
+	if (wrong)
+		return wrong;
+	*field = "PeerName";
+	return text_wrong(entry->peer_name, sizeof(entry->peer_name));
+}
+
 static const char *(*const more[REGISTRY_KINDS])(const void *record, const char **field) = {
 	[REGISTRY_LID] = lid_wrong,
 	[REGISTRY_GROUP] = group_wrong,
@@ -155,6 +171,7 @@ static const char *(*const more[REGISTRY_KINDS])(const void *record, const char 
 	[REGISTRY_PARTITION] = partition_wrong,
 	[REGISTRY_PARTITION_OWNER] = partition_owner_wrong,
 	[REGISTRY_DRAINED] = drained_wrong,
+	[REGISTRY_LOST_LINK] = lost_link_wrong,
 };
 
 static size_t format_row_of(const struct format *format, const char *name)

@@ -16,8 +16,8 @@ enum { BYTES_MAX = PARTITION_TEXT_SIZE, HEX_SIZE = 2 + 2 * BYTES_MAX + 1, BIG = 
 /* Whether the bytes are text that ends with zeros. */
 static bool is_text(const struct field *field)
 {
-	static const char *const names[] = {"ServiceName", "Name",  "Value",
-					    "Text",	   "Owner", "Reason"};
+	static const char *const names[] = {"ServiceName", "Name",   "Value",	"Text",
+					    "Owner",	   "Reason", "PeerName"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(field->name, names[i]))

@@ -177,10 +177,11 @@ static void command_health_accept(void *ctx, struct control_request *request, co
 	if (!sm_at_master(sm, request, "accept the present links"))
 		return;
 	lost = lost_links_json(sm);
-	lost_links_accept(&sm->fabric->lost_links);
+	lost_links_accept(sm->fabric);
 	sm->suppressed_us = sm->keys.violated_us = 0;
-	control_reply(request, json_pack("{s:O,s:i}", "forgotten", json_object_get(lost, "count"),
-					 "links", sm->fabric->num_links));
+	settings_answer(&sm->engines.settings, request,
+			json_pack("{s:O,s:i}", "forgotten", json_object_get(lost, "count"), "links",
+				  sm->fabric->num_links));
 	json_decref(lost);
 }
 

@@ -90,6 +90,20 @@ link_down() {
 	healthy one '^healthy +links +all up$'
 }
 
+# A lost link is known after weftd was killed. So is a host that left while no weftd ran, by its switch port.
+lost_over_restart() {
+	bring_up fattree:radix=4,levels=2 && sim 'link down leaf-02 3' || return 1
+	wait_for 30 shows one 4 '1 link down: "leaf-02" port 3' || because "exit status $level: $(cat health.txt)" || return 1
+	ctl one status >/dev/null && kill_now one && sim 'node down host-0005' || return 1
+	start_weftd one host-0001 -o readback_interval=0 && wait_for 30 is_up one || because "no subnet: $(tail -n 1 one.log)" || return 1
+	only one 4 links '2 links down: "leaf-0[23]" port' || return 1
+	equal "the lost links" "$(status one 'sort map { "$_->{from}{description} $_->{from}{port} $_->{to}{description}" } @{$_->{lost_links}{links}}')" \
+		"leaf-02 3 spine-01 leaf-03 1 port GUID $(status one 'map { $_->{to}{guid} } grep { $_->{from}{description} eq "leaf-03" } @{$_->{lost_links}{links}}')" || return 1
+	sim 'node up host-0005' 'link up leaf-02 3' && healthy one '^healthy +links +all up$' || return 1
+	sim 'link down leaf-02 3' && wait_for 30 shows one 4 '1 link down' && ctl one health accept >/dev/null && stop one || because "it is not accepted" || return 1
+	start_weftd one host-0001 -o readback_interval=0 && wait_for 30 is_up one && healthy one '^healthy +links +all up$'
+}
+
 # The port that a command disabled is no fault.
 disabled_port() {
 	ctl one port disable leaf-03 3 >/dev/null || because "the port is not disabled" || return 1
@@ -187,6 +201,7 @@ no_fabric() {
 check "a healthy subnet" healthy_subnet || finish
 check "a link that was pulled" link_down
 check "a port that was disabled" disabled_port
+check "links that were lost before a restart" lost_over_restart
 check "a bad partition file" bad_file
 check "a partition file that needs a confirmation" unconfirmed_file
 check "a standby that is absent" no_standby

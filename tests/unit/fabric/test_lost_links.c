@@ -9,6 +9,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/port_notes.h"
+#include "store/registry.h"
 #include "tests/unit/fixtures/unit.h"
 
 enum { SWITCHES = 4, PORTS = 4 };
@@ -105,13 +106,100 @@ static void test_dropped_node(void)
 	fabric_drop_node(bed.fabric, bed.node[1]);
 	lost_links_settle(bed.fabric, 20);
 	CU_ASSERT_EQUAL(lost(&bed), 2);
-	lost_links_accept(&bed.fabric->lost_links);
+	lost_links_accept(bed.fabric);
 	CU_ASSERT_EQUAL(lost(&bed), 0);
 	bed_pull(&bed, 2, 1); /* recording goes on */
 	CU_ASSERT_EQUAL(lost(&bed), 1);
 	lost_links_end(&bed.fabric->lost_links);
 	CU_ASSERT_EQUAL(lost(&bed), 0);
 	fabric_free(bed.fabric);
+}
+
+/* Another manager with the same records: after a restart, or a failover. */
+static void bed_restart(struct bed *bed, struct registry *registry)
+{
+	if (bed->fabric)
+		fabric_free(bed->fabric);
+	bed_begin(bed);
+	bed->fabric->registry = registry;
+}
+
+static void test_restart(void)
+{
+	struct registry *registry = registry_new();
+	const struct lost_link_entry *record;
+	struct bed bed = {NULL};
+
+	bed_restart(&bed, registry);
+	memcpy(bed.node[1]->facts->description, "leaf", sizeof("leaf"));
+	lost_links_settle(bed.fabric, 10);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 0);
+	bed_pull(&bed, 0, 1);
+	bed_pull(&bed, 2, 1);
+	lost_links_settle(bed.fabric, 20);
+	CU_ASSERT_EQUAL_FATAL(registry_count(registry, REGISTRY_LOST_LINK), 2);
+	/* The second link returns while no manager is there. */
+	bed_restart(&bed, registry);
+	bed_pull(&bed, 0, 1);
+	CU_ASSERT_EQUAL(lost(&bed), 0);
+	lost_links_settle(bed.fabric, 30);
+	CU_ASSERT_EQUAL_FATAL(lost(&bed), 1);
+	CU_ASSERT_EQUAL(first_lost(&bed)->since_s, 20);
+	CU_ASSERT_STRING_EQUAL(first_lost(&bed)->end[1].name, "leaf");
+	record = registry_first(registry, REGISTRY_LOST_LINK, -1, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(record);
+	CU_ASSERT_EQUAL(record->node_guid, 0x100);
+	CU_ASSERT_PTR_NULL(registry_next(registry, REGISTRY_LOST_LINK, -1, record));
+	/* A role that is lost keeps the records; a return drops them, and so does a command. */
+	lost_links_end(&bed.fabric->lost_links);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 1);
+	lost_links_settle(bed.fabric, 40);
+	CU_ASSERT_EQUAL(lost(&bed), 1);
+	bed_cable(&bed, 0, 1, 1, 2);
+	lost_links_settle(bed.fabric, 50);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 0);
+	bed_pull(&bed, 0, 1);
+	lost_links_settle(bed.fabric, 60);
+	lost_links_accept(bed.fabric);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 0);
+	fabric_free(bed.fabric);
+	registry_free(registry);
+}
+
+/* A host that left while no manager was there: its LID record has the place. */
+static void test_missing_host(void)
+{
+	const struct node_info host = {
+		.node_type = NODE_CA, .num_ports = 1, .node_guid = 0x900, .port_guid = 0x901};
+	const struct lid_entry entry = {.guid = 0x901, .node_guid = 0x102, .port = 4};
+	const struct lid_entry unplaced = {.guid = 0x902};
+	struct registry *registry = registry_new();
+	struct bed bed = {NULL};
+	struct node *node;
+
+	bed_restart(&bed, registry);
+	lost_links_missing(bed.fabric, &entry);
+	lost_links_missing(bed.fabric, &entry); /* once */
+	lost_links_missing(bed.fabric, &unplaced);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 1);
+	lost_links_settle(bed.fabric, 10);
+	CU_ASSERT_EQUAL_FATAL(lost(&bed), 1);
+	CU_ASSERT_EQUAL(first_lost(&bed)->since_s, 10);
+	CU_ASSERT_EQUAL(first_lost(&bed)->end[0].num, 4);
+	CU_ASSERT_STRING_EQUAL(first_lost(&bed)->end[1].name, "port GUID 0x0000000000000901");
+	/* From now on lost links are seen. */
+	lost_links_missing(bed.fabric,
+			   &(struct lid_entry){.guid = 3, .node_guid = 0x103, .port = 4});
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 1);
+	/* It returns, at the same port. */
+	node = fabric_add_node(bed.fabric, &host);
+	map_put(&bed.fabric->ports, host.port_guid, &node->port[1]);
+	fabric_link(bed.fabric, port_of(&bed, 2, 4), &node->port[1]);
+	lost_links_settle(bed.fabric, 20);
+	CU_ASSERT_EQUAL(lost(&bed), 0);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 0);
+	fabric_free(bed.fabric);
+	registry_free(registry);
 }
 
 /* A duplicate cable comes and goes in each heavy pass. */
@@ -196,6 +284,8 @@ int main(void)
 		{"before the first sweep", test_before_the_first_sweep},
 		{"lost and back", test_lost_and_back},
 		{"a node that is gone", test_dropped_node},
+		{"restart", test_restart},
+		{"a host that left unseen", test_missing_host},
 		{"within a sweep", test_within_a_sweep},
 		{"moved cables", test_moved_cables},
 		{"notes of ports", test_notes},

@@ -348,6 +348,13 @@ static const struct drained_entry drained_by_hand = {.node_guid = 0x0002c9030000
 						     .ending = 1,
 						     .name = "n",
 						     .reason = "r"};
+static const struct lost_link_entry lost_link_by_hand = {.node_guid = 0x0002c90300000001,
+							 .port = 3,
+							 .peer_guid = 0x0002c90300000009,
+							 .peer_port = 7,
+							 .since_s = 0x0102030405060708,
+							 .name = "a",
+							 .peer_name = "b"};
 static const struct partition_owner_entry partition_owner_by_hand = {
 	.p_key = 0x0005, .guid = 0x0002c90300000001, .owner = "site"};
 
@@ -391,6 +398,8 @@ static const struct {
 	 "0005 0002c90300000001", "73697465 .28 "},
 	{REGISTRY_DRAINED, &drained_by_hand, sizeof(drained_by_hand),
 	 "0002c90300000009 07 0002c90300000001 03", "0102030405060708 01 01 01 6e .64 72 .95 "},
+	{REGISTRY_LOST_LINK, &lost_link_by_hand, sizeof(lost_link_by_hand),
+	 "0002c90300000001 03 0002c90300000009 07", "0102030405060708 61 .64 62 .64 "},
 };
 
 /* The complete frame of one change as bytes. */

@@ -76,6 +76,13 @@ static const struct drained_entry drained = {.node_guid = 0x0002c90300000009,
 					     .by_policy = 1,
 					     .name = "spine-01",
 					     .reason = "flaps"};
+static const struct lost_link_entry lost_link = {.node_guid = 0x0002c90300000001,
+						 .port = 3,
+						 .peer_guid = 0x0002c90300000009,
+						 .peer_port = 7,
+						 .since_s = 77,
+						 .name = "leaf-01",
+						 .peer_name = "spine-01"};
 static const struct disabled_entry disabled = {.node_guid = 0x0002c90300000001, .port = 7};
 
 #define RECORD(name) &(name), sizeof(name)
@@ -135,6 +142,10 @@ static const struct {
 	 "\"0x0002c90300000009\",\"Port\":7,\"Reason\":\"flaps\",\"Since\":"
 	 "\"0x000000000000004d\",\"Target\":\"0x0002c90300000001\",\"TargetPort\":0,"
 	 "\"kind\":\"drained port\"}"},
+	{REGISTRY_LOST_LINK, RECORD(lost_link),
+	 "{\"Name\":\"leaf-01\",\"NodeGUID\":\"0x0002c90300000001\",\"PeerGUID\":"
+	 "\"0x0002c90300000009\",\"PeerName\":\"spine-01\",\"PeerPort\":7,\"Port\":3,"
+	 "\"Since\":\"0x000000000000004d\",\"kind\":\"lost link\"}"},
 };
 
 static void test_there_and_back(void)

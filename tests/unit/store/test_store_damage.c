@@ -307,9 +307,9 @@ static void test_files_missing(void)
 		{false, true, false, false, true, false, 6 * RECORDS},
 		{true, false, true, false, true, false, 0},
 		{false, true, true, false, true, false, 6 * RECORDS},
-		{false, false, false, true, false, true, 15 * RECORDS},
-		{false, false, false, false, true, true, 15 * RECORDS},
-		{false, false, true, false, true, true, 15 * RECORDS},
+		{false, false, false, true, false, true, 16 * RECORDS},
+		{false, false, false, false, true, true, 16 * RECORDS},
+		{false, false, true, false, true, true, 16 * RECORDS},
 	};
 	const struct image text = {(uint8_t *)"x", 1};
 

@@ -240,6 +240,10 @@ BASH_COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions/weftctl
 ZSH_COMPLETION = $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_weftctl
 MAN = $(DESTDIR)$(PREFIX)/share/man
 SYSCONFDIR = $(DESTDIR)/etc/weft
+# Pages and examples, as Debian's policy (12.3) has them. The pages lie in one folder, the examples keep theirs.
+DOCDIR = $(DESTDIR)$(PREFIX)/share/doc/weft
+PAGES := README.md SECURITY.md $(wildcard docs/*)
+EXAMPLES := $(sort $(shell find examples -type f))
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/weft $(MAN)/man1 $(MAN)/man5 $(MAN)/man8
@@ -259,6 +263,9 @@ install: all
 	install -D -m 644 systemd/weft.sysusers.conf $(SYSUSERS)
 	install -D -m 644 systemd/60-weft.rules $(UDEV_RULES)
 	install -D -m 644 systemd/weft.catalog $(CATALOG)
+	install -d $(DOCDIR) $(addprefix $(DOCDIR)/,$(sort $(dir $(EXAMPLES))))
+	install -m 644 $(PAGES) $(DOCDIR)/
+	for file in $(EXAMPLES); do install -m $$(test -x $$file && echo 755 || echo 644) $$file $(DOCDIR)/$$file; done
 	test -e $(SYSCONFDIR)/weftd.conf || install -m 640 etc/weftd.conf $(SYSCONFDIR)/weftd.conf
 	@$(if $(DESTDIR),,echo 'Before the service starts for the first time: systemd-sysusers; chgrp weft $(SYSCONFDIR)/weftd.conf;' \
 		'udevadm control --reload; udevadm trigger -s infiniband_mad; systemctl daemon-reload;' \
@@ -270,6 +277,8 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/lib/weft/libweftsim.so; rmdir $(DESTDIR)$(PREFIX)/lib/weft 2>/dev/null || true
 	rm -f $(patsubst man/%,$(MAN)/man1/%,$(wildcard man/*.1)) $(patsubst man/%,$(MAN)/man5/%,$(wildcard man/*.5)) $(patsubst man/%,$(MAN)/man8/%,$(wildcard man/*.8))
 	rm -f $(patsubst %,$(SYSTEMD_UNITS)/%,$(UNITS)) $(SYSUSERS) $(UDEV_RULES) $(CATALOG) $(BASH_COMPLETION) $(ZSH_COMPLETION)
+	rm -f $(addprefix $(DOCDIR)/,$(notdir $(PAGES)) $(EXAMPLES))
+	test ! -d $(DOCDIR) || find $(DOCDIR) -depth -type d -empty -delete
 
 deb:
 	@scripts/install-deps

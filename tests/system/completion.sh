@@ -193,6 +193,8 @@ else
 	check "the ports of an adapter with a blank in its name" offers "1" weftctl perf show 'host-0003\ mlx5_0' ''
 	check "partitions by name" shell_reads storage weftctl partition show stor
 	check "a partition whose name has a blank" shell_reads 'stock two' weftctl partition show stoc
+	check "the second node of why" offers "leaf-03" weftctl why leaf-01 leaf-03
+	check "a partition whose members change" offers "storage" weftctl partition member remove stor
 	check "partitions by P_Key" offers "0x0021 0x0022" weftctl partition rename 0x002
 	check "engines" offers "updn" weftctl route plan --engine up
 	check "a second engine" offers "ftree,minhop" weftctl route engine ftree,m
@@ -224,6 +226,7 @@ if [ -n "${WEFT_SOCKET:-}" ]; then
 	check "zsh: a name that is a command" zsh_offers 'MF0;sw:MSB$(touch made)' 'weftctl node show MF0'
 	check "zsh: a name that is a command was not run" test ! -e made
 	check "zsh: the ports of an adapter with a blank in its name" zsh_offers "1" 'weftctl perf show host-0003\ mlx5_0 '
+	check "zsh: the second node of why" zsh_offers "leaf-03" 'weftctl why leaf-01 leaf-03'
 	check "zsh: partitions" zsh_offers "storage" 'weftctl partition show stor'
 	check "zsh: engines" zsh_offers "updn" 'weftctl route plan --engine up'
 	check "zsh: the node of events" zsh_offers "spine-01 spine-02" 'weftctl events --node sp'

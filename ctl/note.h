@@ -7,8 +7,9 @@
 #ifndef CTL_NOTE_H
 #define CTL_NOTE_H
 
-#include <jansson.h>
 #include <stdbool.h>
+
+#include "lib/control.h"
 
 /* Keeps the note of a part, if it has one; false: it has none. */
 bool note_take(const json_t *part);

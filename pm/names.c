@@ -287,6 +287,23 @@ static void put_guilbaults(const struct series *series)
 	fprintf(series->file, "%" PRIu64 "\n", value_of(series));
 }
 
+double naming_lane_gbps(unsigned deci_gbps)
+{
+	static const struct {
+		unsigned deci_gbps;
+		double gbps;
+	} speeds[] = {{FDR_DECI_GBPS, 14.0625},
+		      {250, 25.78125},
+		      {500, 53.125},
+		      {1000, 106.25},
+		      {2000, 212.5}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(speeds); i++)
+		if (speeds[i].deci_gbps == deci_gbps)
+			return speeds[i].gbps;
+	return deci_gbps / 10.0;
+}
+
 /* value 0: Gb/s of a lane, else the lanes. */
 static void put_guilbaults_link(const struct series *series)
 {
@@ -297,16 +314,18 @@ static void put_guilbaults_link(const struct series *series)
 		return;
 	put_guilbaults_labels(series);
 	fprintf(series->file, "%.15g\n",
-		series->family->value ? lanes
-				      : pm_link_rate(series->agent, series->num) / 10.0 / lanes);
+		series->family->value
+			? lanes
+			: naming_lane_gbps(pm_link_rate(series->agent, series->num) / lanes));
 }
 
 #define GUILBAULTS_ROW(value, name, treydock, guilbaults) \
 	{"infiniband_" guilbaults "_total", "counter", name, put_guilbaults, PORTS_ALL, value},
 
 static const struct family guilbaults_families[] = {
-	COUNTERS(GUILBAULTS_ROW){"infiniband_speed", "gauge", "Speed of a lane, in Gb/s.",
-				 put_guilbaults_link, PORTS_ALL, 0},
+	COUNTERS(GUILBAULTS_ROW){"infiniband_speed", "gauge",
+				 "Speed of a lane with its encoding, in Gb/s.", put_guilbaults_link,
+				 PORTS_ALL, 0},
 	{"infiniband_width", "gauge", "Lanes of the link.", put_guilbaults_link, PORTS_ALL, 1},
 };
 

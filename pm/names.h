@@ -40,6 +40,10 @@ struct naming {
 	bool has_own; /* also figures of the manager */
 };
 
+/* The speed of a lane in Gb/s with its encoding, as infiniband-diags prints it, for the nominal
+ * rate of a lane: 25.78125 for 250. Other rates are nominal. */
+double naming_lane_gbps(unsigned deci_gbps);
+
 extern const struct naming naming_weft, naming_treydock, naming_guilbaults;
 
 #endif

@@ -4,6 +4,7 @@
  * unknown values; counters that rose or are full; the peer of a port. Two leaves, 0 and 1, with two
  * hosts each, and two spines.
  */
+#include "pm/names.h"
 #include "pm/rows.h"
 
 #include <math.h>
@@ -244,9 +245,23 @@ static void test_slow_links(void)
 	end();
 }
 
+/* The speeds that ibqueryerrors prints, by the nominal rate of a lane. */
+static void test_lane_speeds(void)
+{
+	static const struct {
+		unsigned deci_gbps;
+		double gbps;
+	} rows[] = {{25, 2.5},	     {50, 5},	    {100, 10},	    {140, 14.0625},
+		    {250, 25.78125}, {500, 53.125}, {1000, 106.25}, {2000, 212.5}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CU_ASSERT_DOUBLE_EQUAL(naming_lane_gbps(rows[i].deci_gbps), rows[i].gbps, 1e-9);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
+		{"speeds of lanes", test_lane_speeds},
 		{"rates", test_rates},
 		{"errors", test_errors},
 		{"where cables lead", test_peers},

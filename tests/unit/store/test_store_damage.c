@@ -304,9 +304,9 @@ static void test_files_missing(void)
 		unsigned missing; /* records; of vital kinds none where they are not lost */
 	} rows[] = {
 		{true, false, false, false, true, false, 0},
-		{false, true, false, false, true, false, 6 * RECORDS},
+		{false, true, false, false, true, false, 7 * RECORDS},
 		{true, false, true, false, true, false, 0},
-		{false, true, true, false, true, false, 6 * RECORDS},
+		{false, true, true, false, true, false, 7 * RECORDS},
 		{false, false, false, true, false, true, 16 * RECORDS},
 		{false, false, false, false, true, true, 16 * RECORDS},
 		{false, false, true, false, true, true, 16 * RECORDS},

@@ -122,6 +122,8 @@ revoked() {
 	in_step || because "the standby is no longer in sync: $(ctl one ha status)" || return 1
 	sed -i '/^c /d' keys.master
 	ctl one config reload >reload.txt || because "the reload fails" || return 1
+	equal "the key files that changed" "$(json 'map { "$_->{option} $_->{changed}" } @{$_->{key_files}}' <reload.txt)" "ha_psk_file 1" || return 1
+	ctl one config reload >reload.txt && equal "the key files that changed since" "$(json 'grep { $_->{changed} } @{$_->{key_files}}' <reload.txt)" "" || return 1
 	! shakes 127.0.0.3 c "$c" || because "the key of c is revoked, and good" || return 1
 	in_step || because "another key is revoked, and the standby is gone: $(ctl one ha status)" || return 1
 	sed -i "s/^b .*/d $(key)/" keys.master

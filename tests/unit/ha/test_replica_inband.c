@@ -48,6 +48,15 @@ static const struct partition_entry partition = {.p_key = TENANT_KEY & 0x7FFF,
 						 .scope = 2,
 						 .q_key = 1};
 static const struct m_key_entry m_key = {.guid = 0x11, .m_key = 0x5EC};
+static const struct drained_entry drained = {
+	.node_guid = 0x55, .port = 1, .of = 0x55, .of_port = 1, .since_s = 1, .name = "leaf"};
+static const struct lost_link_entry lost_link = {.node_guid = 0x55,
+						 .port = 2,
+						 .peer_guid = 0x56,
+						 .peer_port = 3,
+						 .since_s = 1,
+						 .name = "leaf",
+						 .peer_name = "spine"};
 
 static const struct {
 	enum registry_kind kind;
@@ -67,6 +76,8 @@ static const struct {
 	{REGISTRY_SETTING, &leases, COPY_REGISTRATIONS},
 	{REGISTRY_PARTITION, &partition, COPY_NO_SECRETS},
 	{REGISTRY_M_KEY, &m_key, COPY_ALL},
+	{REGISTRY_DRAINED, &drained, COPY_NO_SECRETS},
+	{REGISTRY_LOST_LINK, &lost_link, COPY_NO_SECRETS},
 };
 
 static void put_all(struct manager *manager)

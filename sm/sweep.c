@@ -423,6 +423,30 @@ static bool another_may_have_ruled(const struct sm *sm)
 	return false;
 }
 
+static void publish_and_go_on(void *ctx, struct snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	publish_snapshot(ctx, snapshot);
+	sweep_advance(ctx);
+}
+
+static void take_and_publish(struct sm *sm)
+{
+	snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_wait, false,
+			      publish_and_go_on, sm);
+}
+
+/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. The SA of a
+ * new master does not wait until the multicast tables of all switches are read. */
+static void publish_phase(struct sm *sm)
+{
+	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
+		take_and_publish(sm);
+	else
+		sweep_advance(sm);
+}
+
 static void trees_phase(struct sm *sm)
 {
 	/* Group members change all the time, so the tables of another manager may differ in a
@@ -435,7 +459,7 @@ static void trees_phase(struct sm *sm)
 		sweep_advance(sm);
 }
 
-static void start_programming(struct sm *sm)
+static void program_phase(struct sm *sm)
 {
 	disabled_apply(sm->fabric, sm->registry);
 	drain_apply(sm);
@@ -445,38 +469,12 @@ static void start_programming(struct sm *sm)
 		program_start(sm->program, NULL, NULL, sweep_advance, sm);
 }
 
-static void publish_and_program(void *ctx, struct snapshot *snapshot)
+/* The facts that programming changed. */
+static void republish_phase(struct sm *sm)
 {
-	if (!snapshot)
-		return;
-	publish_snapshot(ctx, snapshot);
-	start_programming(ctx);
-}
-
-static void program_phase(struct sm *sm)
-{
-	/* The SA knows a new host before it is ACTIVE, else its first requests would be lost. */
-	if (!sm->view || sm->sweep.rerouted || sm->fabric->topology != sm->sweep.topology_before)
-		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_wait, false,
-				      publish_and_program, sm);
-	else
-		start_programming(sm);
-}
-
-static void publish_and_go_on(void *ctx, struct snapshot *snapshot)
-{
-	if (!snapshot)
-		return;
-	publish_snapshot(ctx, snapshot);
-	sweep_advance(ctx);
-}
-
-static void publish_phase(struct sm *sm)
-{
-	if (!sm->view || sm->fabric->facts != sm->sweep.facts_before ||
+	if (sm->fabric->facts != sm->sweep.facts_before ||
 	    sm->fabric->topology != sm->sweep.topology_before || sm->sweep.current.reroute)
-		snapshot_request_take(&sm->snapshot_request, &sm->sweep.snapshot_wait, false,
-				      publish_and_go_on, sm);
+		take_and_publish(sm);
 	else
 		sweep_advance(sm);
 }
@@ -507,11 +505,11 @@ static const struct phase {
 	const char *name;
 	void (*start)(struct sm *sm);
 } phases[] = {
-	{"discover", discover_phase},	{"check", check_phase},	    {"elect", elect_phase},
-	{"role", role_phase},		{"lids", lid_phase},	    {"keys", keys_phase},
-	{"unmanaged", unmanaged_phase}, {"local", local_phase},	    {"routes", route_phase},
-	{"trees", trees_phase},		{"program", program_phase}, {"publish", publish_phase},
-	{"announce", announce_phase},	{"end", last_phase},
+	{"discover", discover_phase},	{"check", check_phase},	      {"elect", elect_phase},
+	{"role", role_phase},		{"lids", lid_phase},	      {"keys", keys_phase},
+	{"unmanaged", unmanaged_phase}, {"local", local_phase},	      {"routes", route_phase},
+	{"publish", publish_phase},	{"trees", trees_phase},	      {"program", program_phase},
+	{"republish", republish_phase}, {"announce", announce_phase}, {"end", last_phase},
 };
 _Static_assert(ARRAY_SIZE(phases) <= SWEEP_PHASES_MAX, "the record has room for every phase");
 

@@ -91,6 +91,32 @@ static void test_master_dies(void)
 	}
 }
 
+/* The SA of a new master answers before the multicast tables of all switches are read. */
+static unsigned reads_before_answers, reads_after;
+static enum fake_fate note_read(void *ctx, struct fake_node *node, const struct mad_header *header)
+{
+	const struct world *world = ctx;
+
+	(void)node;
+	if (header->attr_id == ATTR_MULTICAST_FORWARDING_TABLE)
+		++*(*sm_view(world->sm) ? &reads_after : &reads_before_answers);
+	return FAKE_ANSWER;
+}
+
+static void test_answers_first(void)
+{
+	struct world *world = sm_world_new(net_tree2(4, 4, 2, 1), 8, 1, NULL);
+
+	for (unsigned n = 0; n < 8; n++) /* as another manager left them */
+		world->fake->nodes[n]->sw.linear_fdb_top = 1;
+	world->fake->fate = note_read;
+	CU_ASSERT_TRUE(sm_world_up(world));
+	CU_ASSERT_EQUAL(reads_before_answers, 0);
+	CU_ASSERT_NOT_EQUAL(reads_after, 0);
+	sm_world_check_up(world);
+	sm_world_free(world);
+}
+
 static size_t polls_wanted;
 static bool polled_often(const struct world *world)
 {
@@ -912,6 +938,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"election", test_election},
 		{"master dies", test_master_dies},
+		{"the SA answers first", test_answers_first},
 		{"standby polls", test_standby_polls},
 		{"tells a lower master", test_tells_lower_master},
 		{"hands over", test_hands_over},

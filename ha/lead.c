@@ -41,8 +41,8 @@ static void journal_begin(struct journal *journal, uint64_t number)
 {
 	while (journal->first <= journal->last)
 		registry_unref(entry_at(journal, journal->first++)->record);
-	journal->first = number + 1;
-	journal->last = journal->complete = number;
+	free(journal->entries);
+	*journal = (struct journal){.first = number + 1, .last = number, .complete = number};
 }
 
 /* Counts a change that is not kept: a later standby gets a full copy. */
@@ -52,13 +52,6 @@ static void journal_pass(struct journal *journal, uint64_t number)
 
 	journal_begin(journal, number);
 	journal->complete = complete;
-}
-
-static void journal_done(struct journal *journal)
-{
-	journal_begin(journal, journal->last);
-	free(journal->entries);
-	*journal = (struct journal){.first = 1};
 }
 
 static void journal_grow(struct journal *journal)
@@ -289,7 +282,8 @@ static void session_end(struct session *session)
 	tables_clear(&session->tables);
 	list_del(&session->link);
 	replica->lead.num_sessions--;
-	replica->lead.alone_us = loop_now_us(replica->loop);
+	if (session->state != SESSION_GREETING)
+		replica->lead.resumable_us = loop_now_us(replica->loop) + ALONE_US;
 	free(session);
 	if (replica->lead.leads)
 		wait_for_standbys(replica);
@@ -846,16 +840,16 @@ static void lead_settle(void *arg)
 		session_pump(container_of(link, struct session, link));
 }
 
+/* A standby that was not connected before gets a full copy. */
 static void lead_registry_changed(void *ctx, const struct registry_change *change)
 {
 	struct replica *replica = ctx;
 	struct lead *lead = &replica->lead;
 
-	if (!replica->options.listen[0] && !lead->num_sessions &&
-	    loop_now_us(replica->loop) - lead->alone_us > ALONE_US)
-		journal_pass(&lead->journal, change->number);
-	else
+	if (lead->num_sessions || loop_now_us(replica->loop) < lead->resumable_us)
 		journal_add(replica, change);
+	else
+		journal_pass(&lead->journal, change->number);
 	loop_defer(&replica->lead.settle);
 }
 
@@ -927,7 +921,7 @@ void lead_begin(struct replica *replica)
 			  "durability = \"standby\" has no effect without a key: set the same "
 			  "ha_psk_file on all managers");
 	lead->leads = true;
-	lead->alone_us = loop_now_us(replica->loop);
+	lead->resumable_us = 0;
 	lead->incarnation = loop_random(replica->loop) | 1;
 	journal_begin(&lead->journal, registry_number(replica->registry));
 	registry_read(replica->registry, &lead->reader);
@@ -980,7 +974,7 @@ void lead_done(struct replica *replica)
 	loop_timer_disarm(&lead->heartbeat);
 	loop_timer_disarm(&lead->overdue);
 	loop_timer_disarm(&lead->tables);
-	journal_done(&lead->journal);
+	journal_begin(&lead->journal, 0);
 }
 
 /* Status */

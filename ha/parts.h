@@ -22,7 +22,8 @@ enum {
 	REFUSED_US = 10000000,	/* until the next attempt with a master that has lost records */
 	RETRY_US = 1000000,	/* between two attempts to find the master, */
 	NEXT_US = 20000,	/* and between two peers in one of them */
-	ALONE_US = 60000000,	/* how long a master keeps a journal without standbys */
+	ALONE_US =
+		60000000, /* how long a master keeps a journal for a standby that was connected */
 	OFFERED_US =
 		10000000, /* from the first offer of a master to its acceptance without a copy */
 };
@@ -93,7 +94,7 @@ struct lead {
 	uint64_t kept;	 /* the last change that the standbys in sync have */
 	uint64_t wanted; /* the change that they must have when overdue fires */
 	struct log_limit limit;
-	uint64_t alone_us;	    /* since when there is no session */
+	uint64_t resumable_us;	    /* until when a standby that was connected may continue */
 	struct log_limit strangers; /* of their own: they must not hide lines about standbys */
 };
 

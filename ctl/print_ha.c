@@ -70,10 +70,9 @@ static void print_carrier(const json_t *data, FILE *out)
 		{"tcp", "all", "by TCP: all records"},
 		{"fabric", "all", "over the fabric, with ha_psk_file: all records"},
 		{"fabric", "no secrets",
-		 "over the fabric, between ports of allowed_sm_guids: all records but M_Keys and "
-		 "service keys"},
+		 "over the fabric (allowed_sm_guids): all but M_Keys and service keys"},
 		{"fabric", "registrations",
-		 "over the fabric, without a key: only registrations that any client may read"},
+		 "over the fabric, without a key: registrations that clients may read"},
 	};
 	const char *text = "no";
 

@@ -56,7 +56,7 @@ fits() {
 	for command in "${@:2}"; do
 		command=${command/0x1 0x2/$first $second}
 		is_whole "$1" "$command" || return 1
-		[ "$(widest shown.txt)" -le "$1" ] || because "weftctl $command: $(sort shown.txt | tail -n 1)" || return 1
+		[ "$(widest shown.txt)" -le "$1" ] || because "weftctl $command: $(awk -v most="$1" 'length > most' shown.txt)" || return 1
 	done
 }
 

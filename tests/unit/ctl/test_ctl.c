@@ -491,8 +491,7 @@ static const struct {
 	 "\"looks for the master\"},\"peers\":[{\"address\":\"0x1\",\"why\":\"no answer\"}],"
 	 "\"standbys\":[]}",
 	 "Role        STANDBY\n"
-	 "Replicates  over the fabric, between ports of allowed_sm_guids: all records but M_Keys "
-	 "and service keys\n"
+	 "Replicates  over the fabric (allowed_sm_guids): all but M_Keys and service keys\n"
 	 "Durability  local\n"
 	 "Master      looks for the master\n"
 	 "Peers       0x1: no answer\n"},

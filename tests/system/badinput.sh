@@ -73,7 +73,7 @@ contradictions() {
 	refuses 1 "port_guid $guid is port 1 of ibsim0, which the options ca and port do not name: leave out" -g "$guid" -p 2 || return 1
 	refuses 1 "port_guid $guid is port 1 of ibsim0, which" -g "$guid" -d nosuch || return 1
 	refuses 1 'ha_listen needs ha_psk_file' -o 'ha_listen="127.0.0.1"' || return 1
-	refuses 1 'durability = "standby" needs ha_listen' -o 'durability="standby"' || return 1
+	refuses 1 'durability = "standby" needs ha_listen or ha_inband' -o 'durability="standby"' -o ha_inband=false || return 1
 	refuses 1 'sm_lid = 5 is not a multiple of 2\^lmc, as 4 is' -o lmc=2 -o sm_lid=5 || return 1
 	refuses 1 'm_key_mode: keys of ports are derived: m_key_secret_file is needed' -o 'm_key_mode="port"' || return 1
 	refuses 1 'm_key_mode: m_key, or m_key_secret_file, is needed' -o 'm_key_mode="subnet"'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Arguments that several rows of the command table have (ctl/commands.c), and the checks of their
+ * Arguments that several rows of the command table (ctl/commands.c) share, and the checks of their
  * values.
  */
 #ifndef CTL_ARGUMENTS_H
@@ -8,23 +8,25 @@
 
 #include "ctl/commands.h"
 
-/* Whether it is a level of the log, or "default". */
+/* Whether the value is a level of the log, or "default". */
 bool argument_is_level(const char *value);
-/* Whether it is an MGID. */
+/* Whether the value is an MGID. */
 bool argument_is_mgid(const char *value);
-/* Whether it is a P_Key without the membership bit. */
+/* Whether the value is a P_Key without the membership bit. */
 bool argument_is_p_key(const char *value);
-/* Accepts hexadecimal digits without 0x, and a P_Key with the membership bit. */
+/* Writes the P_Key that is meant to text: digits without 0x, or a P_Key with the membership bit.
+ * False: it is none. */
 bool argument_meant_p_key(const char *value, char *text, size_t size);
 
-/* Whether it is an MTU, a rate, a scope or a Q_Key of a partition (formats/partition_option.h). */
+/* Whether the value is an MTU, a rate, a scope or a Q_Key of a partition
+ * (formats/partition_option.h). */
 bool argument_is_mtu(const char *value);
 bool argument_is_rate(const char *value);
 bool argument_is_scope(const char *value);
 bool argument_is_q_key(const char *value);
-/* Whether it is a list of kinds of events, with commas. */
+/* Whether the value is a list of kinds of events, separated by commas. */
 bool argument_is_event_kinds(const char *value);
-/* Whether it can be an owner of members of partitions. */
+/* Whether the value can be an owner of members of partitions. */
 bool argument_is_owner(const char *value);
 
 /* The highest number of an event that has 18 digits. */

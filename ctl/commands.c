@@ -44,11 +44,10 @@ const struct ctl_command ctl_commands[] = {
 		 "answer, and `guids` of two devices. Further checks are `links` that are down, "
 		 "`slow_links`, and `errors` (counters above a threshold). The last are `settings` "
 		 "that devices refuse, suppressed `traps`, and wrong M_Keys (`keys`). A manager "
-		 "that is not MASTER omits the checks of the fabric.\nA link counts as down from "
-		 "its "
-		 "loss until it is back, also after a restart of weftd and after a failover, or "
-		 "until `health accept`. Of the links that were lost while no weftd was MASTER, "
-		 "those of hosts count; `topology check` finds the others. Links that `port "
+		 "that is not MASTER omits the checks of the fabric.\nA lost link counts as down "
+		 "until it returns, or until `health accept`. This is also true after a restart of "
+		 "weftd and after a failover. If links were lost while no weftd was MASTER, only "
+		 "links of hosts count; `topology check` finds the others. Links that `port "
 		 "disable` took down and cables that were moved do not count. Traps and wrong "
 		 "keys count for ten minutes."},
 	{.words = "health accept",
@@ -113,7 +112,7 @@ const struct ctl_command ctl_commands[] = {
 	 .print = print_port,
 	 .summary = "Show one port: states, speed, MTU, VLs, enforcement of P_Keys, violations, "
 		    "peer.",
-	 .details = "NODE/PORT is another form of NODE PORT, also for `port disable`, `port "
+	 .details = "You can also write NODE/PORT. The same applies to `port disable`, `port "
 		    "enable` and `perf show`."},
 	{.words = "port disable",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
@@ -143,23 +142,22 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Move routes away from a node or a port, then disable the ports that lead to "
 		    "it, until `undrain`.",
 	 .details =
-		 "No packet is lost: the ports are disabled after all switches have "
-		 "acknowledged tables that avoid them. Of a switch, weftd disables the ports "
-		 "of its neighbours; of a host, the port of its switch. The command waits for "
-		 "this, at most 15 s; weftd goes on after this time. Of a cable between switches, "
-		 "it disables the end that is nearer to the manager.\nIf ports of other "
-		 "adapters would lose their only path, the command refuses, with their number, "
-		 "unless `--force` is given. A host that is named itself does not count. weftd "
-		 "never drains its own host, nor the switch of this host. With `--force` weftd "
-		 "waits for the tables at most 10 s. Thus it also drains a cable to a switch "
-		 "that does not answer; give it again for a drain that waits.\nIf the other paths "
-		 "of an "
-		 "adapter are lost before the ports are disabled, the state is `held: last path`. "
-		 "Routes use the links again, and the drain goes on when there is another path. If "
-		 "a switch loses its other links after this, weftd does not undrain, but `health` "
-		 "names the switch.\nThe state survives restarts and a failover. `health`, "
-		 "`status`, `port list` and `node show` show it. A drained link is not a lost "
-		 "link."},
+		 "No packet is lost: weftd disables the ports after all switches have "
+		 "acknowledged tables that avoid them. To drain a switch, it disables the ports of "
+		 "its neighbours; to drain a host, the port of its switch. To drain a cable "
+		 "between switches, it disables the end that is nearer to the manager. The command "
+		 "waits for this, at most 15 s. After this time, weftd continues by itself.\nIf "
+		 "ports of other adapters would lose their only path, the command refuses without "
+		 "`--force`, and reports their number. A host that you name itself does not count. "
+		 "weftd never drains its own host, nor the switch of this host. With `--force`, "
+		 "weftd waits at most 10 s for the tables. So it can also drain a cable to a "
+		 "switch that does not answer. If a drain waits, you can repeat the command with "
+		 "`--force`.\nIf the other paths of an adapter are lost before the ports are "
+		 "disabled, the state is `held: last path`. Routes use the links again, and the "
+		 "drain continues when there is another path. If a switch loses its other links "
+		 "after the ports are disabled, weftd does not end the drain, but `health` names "
+		 "the switch.\nThe state survives restarts and a failover. `health`, `status`, "
+		 "`port list` and `node show` show it. A drained link is not a lost link."},
 	{.words = "undrain",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true),
@@ -167,10 +165,10 @@ const struct ctl_command ctl_commands[] = {
 		       FLAG("policy")},
 	 .print = print_undrained,
 	 .summary = "End `drain`: enable the ports again, and let routes return.",
-	 .details = "NODE is a name or a GUID, as `status` shows it; of a cable, either end. "
-		    "`--policy` undrains all ports "
-		    "that weftd isolated by policy, `--all` everything that is drained. The "
-		    "command waits until the links are up, at most 15 s."},
+	 .details = "NODE is a name or a GUID, as in `status`. For a cable, give either end. "
+		    "`--policy` undrains all ports that weftd isolated by policy, and `--all` "
+		    "undrains all nodes and ports. The command waits at most 15 s until the links "
+		    "are up."},
 	{.words = "link list",
 	 .list = "links",
 	 .columns = link_columns,
@@ -678,8 +676,8 @@ const struct ctl_command ctl_commands[] = {
 		 "changes need `--force`, and SIGHUP refuses them. The first is a partition file "
 		 "that takes P_Keys from more ports than `partition_confirm_ports`. The second is "
 		 "an engine, or its files, whose routes would have credit loops. The third is "
-		 "M_Keys that a standby would not get. A refusal lists all, and the answer what "
-		 "was accepted."},
+		 "M_Keys that a standby would not get. A refusal lists all such changes, and the "
+		 "answer to `--force` lists the changes that it accepted."},
 	{.words = "keys status",
 	 .print = print_keys,
 	 .summary = "Show the protection of ports by M_Keys, and the ports that sent wrong keys.",
@@ -687,9 +685,8 @@ const struct ctl_command ctl_commands[] = {
 		 "The answer has the mode, the number of ports that hold their key, and the number "
 		 "of ports that may hold an earlier key. SMPs with wrong keys (trap 256) include "
 		 "those that this manager itself sent while it tried keys. Keys are not shown. "
-		 "`Held "
-		 "back` means that no port gets its first key, because a standby would not get "
-		 "the keys: see `config reload`."},
+		 "`Held back` means that ports do not get their first key, because a standby would "
+		 "not get the keys: see `config reload`."},
 	{.words = "keys rotate",
 	 .perform = keys_rotate_perform,
 	 .print = print_sweep,
@@ -784,10 +781,10 @@ const struct ctl_command ctl_commands[] = {
 		 "LIDs. M_Keys do not change if the document has none. Only a MASTER accepts this "
 		 "command. When it ends, the records are on the disk. With `--force` it accepts "
 		 "a document that takes P_Keys from many ports (`partition_confirm_ports`), or "
-		 "whose "
-		 "drained ports cut off hosts. Such ports are then held, as `drain` describes, if "
-		 "they were not drained by force. Drains and disabled ports that the document does "
-		 "not have end as by `undrain` and `port enable`."},
+		 "whose drained ports cut off hosts. These drains are then held, as `drain` "
+		 "describes, unless the document has them as drains with `--force`. Drains and "
+		 "disabled ports that are not in the document end, as with `undrain` and `port "
+		 "enable`."},
 	{.words = "import opensm",
 	 .arguments = {{.member = "dir", .label = "DIR", .optional = true},
 		       OPTION("cache", "DIR"),

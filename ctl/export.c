@@ -32,8 +32,8 @@ struct export
 	json_t *files;
 	json_t *written; /* OpenSM's options: name to value */
 	char *text;	 /* of the partition file in force; empty: there is none */
-	/* The members that commands added, in the order of P_Keys, and the end of those of each
-	 * P_Key. Owned array of borrowed records. */
+	/* The members that commands added, in the order of P_Keys, and the end of the members of
+	 * each P_Key. Owned array of borrowed records. */
 	const json_t **members;
 	size_t end[KEY_DEFAULT + 1];
 	bool is_made[KEY_DEFAULT + 1]; /* by P_Key: a command made the partition */

@@ -11,11 +11,11 @@
 
 #include "lib/control.h"
 
-/* Keeps the note of a part, if it has one; false: it has none. */
+/* Keeps the note of a part. False: the part has none. */
 bool note_take(const json_t *part);
 /* The note that was kept, borrowed; NULL: none. */
 const json_t *note_kept(void);
-/* Prints and drops it. */
+/* Prints the note and drops it. */
 void note_print(bool json);
 
 #endif

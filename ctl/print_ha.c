@@ -61,13 +61,13 @@ static void print_refused(const json_t *refused, FILE *out)
 			 "{masters:d} masters\n");
 }
 
-/* The setting in force: how records travel, and which. */
+/* The setting in force: how records travel, and which records. */
 static void print_carrier(const json_t *data, FILE *out)
 {
 	static const struct {
 		const char *carrier, *copies, *text;
 	} rows[] = {
-		{"tcp", "all", "by TCP: all records"},
+		{"tcp", "all", "over TCP: all records"},
 		{"fabric", "all", "over the fabric, with ha_psk_file: all records"},
 		{"fabric", "no secrets",
 		 "over the fabric (allowed_sm_guids): all but M_Keys and service keys"},

@@ -108,7 +108,7 @@ void print_errors(const json_t *data, FILE *out)
 {
 	const json_t *ports = json_object_get(data, "ports");
 
-	/* A note says why there are none: the counters were never read. */
+	/* If there is a note, the counters were never read. */
 	if (json_array_size(ports) || !json_object_get(data, "note")) {
 		fputs("Ports that have counted errors:\n", out);
 		perf_print_ports(ports, out);

@@ -159,8 +159,8 @@ void print_drained(const json_t *data, FILE *out)
 			 "{ports:#is|are} disabled\n");
 	else
 		text_put(out, data,
-			 ": {isolated:d} of {ports:d} port{ports:#|s} disabled so far; weftd goes "
-			 "on: see weftctl status\n");
+			 ": {isolated:d} of {ports:d} port{ports:#|s} disabled so far; weftd "
+			 "continues: see weftctl status\n");
 	if (number_member(data, "ports_lost"))
 		text_put(out, data,
 			 "{ports_lost:d} port{ports_lost:#|s} of other adapters "

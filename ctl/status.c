@@ -260,7 +260,7 @@ static void print_drained_targets(const json_t *targets, FILE *out)
 	}
 }
 
-/* Whether a line Problem has the text and the remedy of this check. */
+/* Whether a Problem line already has the text and the remedy of this check. */
 static bool is_a_problem(const json_t *check, const json_t *problems)
 {
 	const char *name = text_member(check, "check");

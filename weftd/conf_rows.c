@@ -149,7 +149,7 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Address on which this manager accepts standbys while it is master, such as "
 		    "`10.0.0.1` or `[fd00::1]:15725`.",
 	 .details = "Use a network other than IPoIB on this fabric. Empty: no standby "
-		    "connects by TCP."},
+		    "connects over TCP."},
 	{TEXT("ha_peers", replica.peers, 0, "\"\""), .with_ha = true,
 	 .summary = "The `ha_listen` addresses of the other managers of this subnet, separated by "
 		    "commas.",
@@ -158,7 +158,7 @@ const struct conf_row conf_rows[] = {
 		 "keeps a copy of the master's registrations. `ha_listen` reserves places for "
 		 "connections from these addresses. A reload adds and removes peers. If neither "
 		 "`ha_listen` nor `ha_peers` was set when weftd started, it takes effect after a "
-		 "restart. Empty: this manager connects to no master by TCP."},
+		 "restart. Empty: this manager connects to no master over TCP."},
 	{TEXT("ha_psk_file", ha_psk_file, 0, "\"\""), .fixed = true,
 	 .summary = "File with the keys of the replication, which `ha_listen` and `ha_peers` need, "
 		    "and "
@@ -231,19 +231,20 @@ const struct conf_row conf_rows[] = {
 	 .summary = "Number of traps about a port within a minute that makes it a babbling port. "
 		    "Traps 129, 130, 131 and 259 count."},
 	{NUMBER("isolate_flaps", sm.isolate.flaps, 0, 1000, "0"), .section = "Isolation by policy",
-	 .summary = "Number of losses of a link within ten minutes from which weftd isolates the "
-		    "port: LinkDownedCounter.",
+	 .summary = "Number of losses of a link (LinkDownedCounter) within ten minutes from which "
+		    "weftd isolates the port.",
 	 .details = "0: weftd isolates no port because of losses. weftd isolates a port as "
-		    "`weftctl drain` does: routes leave the link first. It never isolates the last "
-		    "path of a host, nor its own path, nor more ports than `isolate_quota`, and "
-		    "only one port for each read of the counters. The port returns by `weftctl "
-		    "undrain`, or by itself if its switch loses all other links."},
+		    "`weftctl drain` does: it first moves routes away from the link. It never "
+		    "isolates the last path of a host, nor its own path. It isolates at most one "
+		    "port for each read of the counters, and at most `isolate_quota` ports in all. "
+		    "`weftctl undrain` enables the port again. weftd enables it by itself only if "
+		    "the switch at the link loses all other links."},
 	{NUMBER("isolate_ber", sm.isolate.ber, 0, 15, "0"), .spans = isolate_bers,
 	 .unit = "(n: 1e-n)",
 	 .summary = "Symbol bit error rate within ten minutes from which weftd isolates the port.",
-	 .details = "With 10, weftd isolates a port with a symbol error in 10^10 bits, and with at "
-		    "least 10 of these errors. A higher number is stricter. 0: weftd isolates no "
-		    "port because of this rate."},
+	 .details = "With 10, weftd isolates a port with one symbol error in 10^10 bits or more, "
+		    "if there were at least 10 of these errors. A higher number is stricter. 0: "
+		    "weftd isolates no port because of this rate."},
 	{NUMBER("isolate_link_errors", sm.isolate.link_errors, 0, 1000000, "0"), .unit = "errors",
 	 .summary = "Number of link errors within ten minutes from which weftd isolates the port.",
 	 .details = "PortRcvErrors, LinkErrorRecoveryCounter and LocalLinkIntegrityErrors count. "
@@ -259,11 +260,12 @@ const struct conf_row conf_rows[] = {
 	 .section = "M_Keys",
 	 .summary = "M_Keys that weftd gives to ports, so that only subnet managers with the key "
 		    "can configure them.",
-	 .details = "`none`: no keys. `subnet`: the same key for all ports, from `m_key`. `port`: "
-		    "a key for each port, derived from the secret in `m_key_secret_file`. Use keys "
-		    "if users are root on their hosts. Standbys need the same `ha_psk_file`: a "
-		    "reload refuses keys that a standby would not get, and after a restart the "
-		    "first keys wait."},
+	 .details =
+		 "`none`: no keys. `subnet`: the same key for all ports, from `m_key`. `port`: "
+		 "a key for each port, derived from the secret in `m_key_secret_file`. Use keys "
+		 "if users are root on their hosts. Standbys need the same `ha_psk_file`. While a "
+		 "standby would not get the keys, a reload refuses them, and after a restart "
+		 "ports do not get their first keys."},
 	{HEX("m_key", sm.m_key, 0, UINT64_MAX, "0x0"), .secret = true,
 	 .summary = "M_Key of all ports if `m_key_mode` is `subnet`.",
 	 .details = "0: weftd derives it from the secret in `m_key_secret_file`. To change the "

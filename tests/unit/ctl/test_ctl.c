@@ -504,7 +504,7 @@ static const struct {
 	 "\"in "
 	 "sync\",\"copies\":\"all\",\"lag\":0,\"tables\":2,\"last_seen_ms\":2,\"store\":\"ok\"}]}",
 	 "Role        MASTER\n"
-	 "Replicates  by TCP: all records\n"
+	 "Replicates  over TCP: all records\n"
 	 "Listens     10.0.0.1\n"
 	 "Durability  local\n"
 	 "Refused     7 connections, 0 standbys, 1 masters\n"

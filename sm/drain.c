@@ -11,7 +11,7 @@
 #include "sm/context.h"
 #include "sm/discovery/disabled.h"
 
-/* As long as the order of table writes lets packets of old routes live: PACKET_LIFE_US. */
+/* The lifetime of packets of old routes, as in the order of table writes (PACKET_LIFE_US). */
 enum { PACKETS_US = 10000, DURABLE_US = 1000000, TARGET_SIZE = 100 };
 /* A drain by force waits this long for tables. */
 enum { FORCED_US = DRAIN_FORCED_S * 1000000 };
@@ -117,12 +117,12 @@ static void log_target(const struct sm *sm, const struct drained_target *target,
 	target_text(sm, of, name);
 	if (target->held)
 		log_about(LOG_WARNING, &subject,
-			  "drain of %s: held, because it is the last path of %u port%s of adapters "
-			  "now (it goes on when there is another path)",
+			  "drain of %s: held, because it is now the last path of %u port%s of "
+			  "adapters (the drain continues when there is another path)",
 			  name, lost, lost == 1 ? "" : "s");
 	else if (target->lowest == DRAINED_MARKED)
-		log_about(LOG_NOTICE, &subject, "drain of %s: goes on, there is another path",
-			  name);
+		log_about(LOG_NOTICE, &subject,
+			  "drain of %s: continues, because there is another path", name);
 	else if (target->lowest == DRAINED_CLEAR)
 		log_about(LOG_NOTICE, &subject,
 			  "drain of %s: no route uses it; disabling %u port%s", name, target->ports,
@@ -187,8 +187,8 @@ static void clear_places(const struct sm *sm, size_t target)
 	}
 }
 
-/* is_sound: the sweep had no error. Returns the time to the sweep that continues this target; 0: it
- * waits for none. */
+/* is_sound: the sweep had no error. Returns the time until the sweep that continues this target; 0:
+ * no sweep is needed. */
 static uint64_t advance_target(struct sm *sm, size_t at, struct drain_progress *progress,
 			       bool is_sound)
 {
@@ -215,8 +215,8 @@ static uint64_t advance_target(struct sm *sm, size_t at, struct drain_progress *
 	return PACKETS_US;
 }
 
-/* Ports of a target are disabled together. Otherwise packets of a switch whose tables are not
- * written yet could still pass the target, and not leave it. */
+/* Ports of a target are disabled together. Otherwise packets from a switch whose tables are not
+ * written yet could still enter the target, but not leave it. */
 static void advance_targets(struct sm *sm, bool is_sound)
 {
 	struct drained *drained = &sm->drain.drained;
@@ -243,7 +243,7 @@ static void advance_targets(struct sm *sm, bool is_sound)
 /* Switches that are cut off */
 
 /* Whether the policy's drain of this target ends, because its link may lead to a switch that the
- * manager does not reach any more. The disabled port is at a switch that it does reach. */
+ * manager no longer reaches. The disabled port is at a switch that it still reaches. */
 static bool is_returned(const struct drained_target *target, guid_t cut_off)
 {
 	return target->entry.by_policy && target->entry.of_port && cut_off == target->entry.of;
@@ -261,18 +261,18 @@ static void log_cut_off(const struct sm *sm, const struct drained_target *target
 	if (returned)
 		log_about(LOG_WARNING, &subject,
 			  "drain of %s: ended by weftd, because the switch lost its other links: "
-			  "this one may be its last path (check its cable and plugs)",
+			  "this link may be its last path (check its cable and plugs)",
 			  name);
 	else
 		log_about(LOG_WARNING, &subject,
-			  "drain of %s: a switch at its cables is not reached any more, and its "
-			  "port or cable to %s is disabled (weftctl health names it and the "
-			  "remedy)",
+			  "drain of %s: a switch at its cables can no longer be reached, and its "
+			  "port or cable to %s is disabled (weftctl health names the switch and "
+			  "the remedy)",
 			  name, name);
 }
 
-/* A link whose return may connect a switch again: that of the policy returns, that of a command is
- * reported once. */
+/* Finds links whose return may connect a switch again. If the policy drained the link, weftd
+ * enables it; if a command did, weftd reports it once. */
 static void review_cut_off(struct sm *sm)
 {
 	struct drained *drained = &sm->drain.drained;
@@ -308,7 +308,7 @@ void drain_settle(struct sm *sm, int error)
 	drain_end_settle(sm);
 	if (!sm->drain.drained.count)
 		return;
-	/* A restart would not know why the port is disabled. */
+	/* After a restart, weftd would not know why the port is disabled. */
 	if (!registry_durable(sm->registry, sm->drain.number)) {
 		loop_timer_arm(&sm->drain.packets, DURABLE_US);
 		return;
@@ -320,7 +320,7 @@ void drain_settle(struct sm *sm, int error)
 
 /* Changes */
 
-/* out is cleared, and keeps a zero at its end. */
+/* Clears out first; out always ends with a zero. */
 static void put_text(uint8_t *out, size_t size, const char *text)
 {
 	memcpy(out, text, strnlen(text, size - 1));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The rules of isolation by policy, and what they isolate: sm/isolate.h. */
+/* The rules of isolation by policy, and their application: sm/isolate.h. */
 #include "sm/isolate.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 #include "sm/context.h"
 #include "sm/discovery/disabled.h"
 
-/* Last paths that are found, and ports that are logged, after a read: each of the former needs a
- * search of the fabric. A drain that waits for a device longer than MOVING_US does not stop the
+/* The most last paths that are found, and ports that are logged, after a read: each last path needs
+ * a search of the fabric. A drain that waits for a device longer than MOVING_US does not stop the
  * policy. */
 enum {
 	EXAMINED_MAX = 4,
@@ -38,7 +38,7 @@ static double ber_threshold(unsigned n)
 	return value;
 }
 
-/* The ratio of a value to its threshold; 0: below it, or none. */
+/* The ratio of a value to its threshold; 0: the value is below it, or there is none. */
 static double ratio_of(double value, double threshold)
 {
 	return threshold > 0 && value >= threshold ? value / threshold : 0;
@@ -128,7 +128,7 @@ static bool fabric_is_moving(const struct sm *sm)
 	       sm->fabric->num_links == 0;
 }
 
-/* The port of these figures; for the link of a host, the port of the host. NULL: not known. */
+/* The port of these figures; for the link of a host, the port of the host. NULL: it is unknown. */
 static struct port *port_of_figures(const struct sm *sm, const struct isolate_figures *figures)
 {
 	struct port *port;
@@ -139,7 +139,7 @@ static struct port *port_of_figures(const struct sm *sm, const struct isolate_fi
 	return port && port->peer && !port_of_switch(port->peer) ? port->peer : port;
 }
 
-/* GUIDs of nodes differ in other bits than the highest. */
+/* The port is in the highest bits, in which GUIDs of nodes do not differ. */
 static uint64_t isolate_key(guid_t node_guid, uint8_t num)
 {
 	return node_guid ^ (uint64_t)num << 56;
@@ -220,8 +220,9 @@ static const char *const refusals[ISOLATE_VERDICTS] = {
 	[ISOLATE_LAST_PATH] = "it is the last path of some hosts",
 };
 
-/* Logged once for each port and verdict, until no port is above a threshold; some in each read,
- * because after a loss of power all ports may be above one. Returns whether it logs. */
+/* Logs each port and verdict once, until no port is above a threshold. Each read logs some ports
+ * only, because after a loss of power all ports may be above a threshold. Returns whether it
+ * logs. */
 static bool tell_refused(struct sm *sm, const struct port *port, enum isolate_verdict verdict,
 			 const char *reason)
 {
@@ -235,7 +236,8 @@ static bool tell_refused(struct sm *sm, const struct port *port, enum isolate_ve
 		(void *)(uintptr_t)verdict);
 	subject = port_subject(port, MESSAGE_DRAINED);
 	log_about(LOG_WARNING, &subject,
-		  "%s is not isolated by policy: %s; the reason was %s (check its cable and plugs)",
+		  "%s is not isolated by policy: %s; above a threshold: %s (check its cable and "
+		  "plugs)",
 		  isolate_port_text(port, name), refusals[verdict], reason);
 	return true;
 }
@@ -259,7 +261,7 @@ static void isolate_port(struct sm *sm, const struct port *port, const struct dr
 	drain_begin(sm);
 }
 
-/* What a read found about the ports, for the limits of one read. */
+/* The progress of one read, for its limits. */
 struct isolate_read {
 	struct isolate_facts common;
 	unsigned examined, told;

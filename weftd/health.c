@@ -178,17 +178,18 @@ static const struct rule rules[] = {
 	FABRIC_OK("links", "all up; disabled by command: {disabled_ports}", "disabled_ports"),
 	FABRIC_OK("links", "all up"),
 
-	FABRIC_BAD("drained", DEGRADED,
-		   "\"{drained_ports.cut_off.description}\" is not reached, and a port or cable "
-		   "between it and drained {drained_ports.cut_off.target} is disabled",
-		   "repair its other links; or weftctl undrain {drained_ports.cut_off.target}, and "
-		   "restart the switch if it does not return",
-		   "drained_ports.cut_off"),
+	FABRIC_BAD(
+		"drained", DEGRADED,
+		"\"{drained_ports.cut_off.description}\" can no longer be reached, and a port or "
+		"cable between it and drained {drained_ports.cut_off.target} is disabled",
+		"repair its other links; or run weftctl undrain {drained_ports.cut_off.target}, "
+		"and restart the switch if it does not return",
+		"drained_ports.cut_off"),
 	FABRIC_BAD("drained", DEGRADED,
 		   "{drained_ports.by_policy} port{drained_ports.by_policy#|s} isolated by policy: "
 		   "\"{drained_ports.example.description}\" port {drained_ports.example.port}, "
 		   "{drained_ports.example.reason}",
-		   "check cable and plugs; then weftctl undrain "
+		   "check cable and plugs; then run weftctl undrain "
 		   "{drained_ports.example.description} {drained_ports.example.port}",
 		   "drained_ports.by_policy"),
 	FABRIC_OK("drained",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The commands drain and undrain. A command checks that it cuts off no host, changes the records,
- * waits until they are durable, and then for the sweeps that carry it out (sm/drain.h), for a
- * limited time. weftd goes on after this time, and the answer says what is left. Loop thread only.
+ * and waits until they are durable. Then it waits for a limited time for the sweeps that carry it
+ * out (sm/drain.h). weftd continues after this time, and the answer reports the rest. Loop thread
+ * only.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@
 
 enum { WAIT_US = 15000000, LOOK_US = 500000 };
 
-/* What a request names: a node or one of its ports, present or with records of an earlier drain. */
+/* The target of a request: a node or one of its ports, present or with records of an earlier
+ * drain. */
 struct drain_target {
 	guid_t guid;
 	uint8_t port;	   /* 0: the whole node */
@@ -31,12 +33,12 @@ struct draining {
 	struct control_request *request;
 	struct registry_waiter durable;
 	struct sweep_waiter sweep;
-	struct loop_timer timer; /* the next look at ports that are not as wanted */
+	struct loop_timer timer; /* the next read of ports that do not have the wanted state */
 	uint64_t until_us;	 /* the end of the wait */
 	bool enables;		 /* undrain */
 	bool is_durable;	 /* the records are */
 	json_t *answer;
-	struct drained_entry *places; /* to be isolated, or to come up */
+	struct drained_entry *places; /* ports that are to be disabled, or to come up */
 	size_t count;
 };
 
@@ -71,7 +73,7 @@ static enum found find_recorded(const struct sm *sm, const char *name, struct dr
 	return found;
 }
 
-/* A port GUID or a LID of an adapter with several ports names this port. */
+/* If an adapter has several ports, a port GUID or a LID names one of them. */
 static void name_one_port(const struct sm *sm, const char *name, struct drain_target *out)
 {
 	const struct port *port = NULL;
@@ -165,7 +167,8 @@ static const struct drained_entry *find_cable_at(const struct sm *sm, guid_t gui
 	return entry;
 }
 
-/* The record of a target; of a port, also that of the other end of its cable. NULL: none. */
+/* The record of a target. If the target is a port, also a record of the other end of its cable.
+ * NULL: none. */
 static const struct drained_entry *find_drained(const struct sm *sm,
 						const struct drain_target *target)
 {
@@ -354,7 +357,7 @@ static char *drain_obstacle(const struct sm *sm, const struct drain_target *targ
 		if (drained_is_own(sm->fabric, &entry))
 			return mem_printf("this manager is attached to \"%s\"%s and could not "
 					  "undrain it: hand over to a standby at another switch "
-					  "first (weftctl ha handover), and drain it there",
+					  "first (weftctl ha handover), and drain it from there",
 					  target->name, target->port ? " by this port" : "");
 	}
 	return NULL;
@@ -439,7 +442,8 @@ static void drain_target(struct sm *sm, struct control_request *request,
 	drain_reply_later(sm, request, target, &losses, forced, places, count);
 }
 
-/* A drain by command takes over that of the policy, and force that of an earlier command. */
+/* A drain by command replaces a drain by the policy, and a drain by force replaces an earlier drain
+ * by command. */
 static void drain_again(struct sm *sm, struct control_request *request,
 			const struct drain_target *target, const struct drained_entry *entry,
 			bool forced)
@@ -510,7 +514,7 @@ static void undrain_target(struct undrain *undrain, const struct drained_entry *
 	drain_end(undrain->sm, first.of, first.of_port);
 }
 
-/* Whether a place stays disabled for another reason, or the other end of its cable. */
+/* Whether a place, or the other end of its cable, stays disabled for another reason. */
 static bool stays_disabled(const struct registry *registry, const struct drained_entry *place)
 {
 	return port_is_drained(registry, place->node_guid, place->port) ||
@@ -531,7 +535,8 @@ static void leave_disabled(struct undrain *undrain)
 	undrain->count = kept;
 }
 
-/* All targets, or only those of the policy. Of a node, the record without a port counts. */
+/* All targets, or only those of the policy. Of the records of a node, only that without a port
+ * counts. */
 static void undrain_all(struct undrain *undrain, bool only_policy)
 {
 	const struct registry *registry = undrain->sm->registry;
@@ -618,7 +623,7 @@ void drains_stop(struct sm_commands *commands)
 		struct draining *draining = container_of(link, struct draining, link);
 
 		control_fail(draining->request,
-			     "the daemon is stopping; it goes on after its next start");
+			     "the daemon is stopping; the change continues after its next start");
 		draining_free(draining);
 	}
 }

@@ -116,7 +116,8 @@ static const struct {
 	{"{\"drained\":[{}],\"drained_ports\":{\"by_command\":1,\"by_policy\":0,\"cut_off\":"
 	 "{\"description\":\"l2\",\"target\":\"s1 3\"}}}",
 	 "drained", "degraded",
-	 "\"l2\" is not reached, and a port or cable between it and drained s1 3 is disabled"},
+	 "\"l2\" can no longer be reached, and a port or cable between it and drained s1 3 is "
+	 "disabled"},
 	{"{\"lost_links\":{\"count\":1,\"links\":[{\"from\":{\"description\":\"a\",\"port\":3},"
 	 "\"to\":{\"description\":\"b\",\"port\":4}}]}}",
 	 "links", "degraded", "1 link down: \"a\" port 3 - \"b\" port 4"},

@@ -409,14 +409,14 @@ lid_t fabric_lid_top(struct fabric *fabric);
 bool fabric_way_is_seen(const struct fabric *fabric, const struct node *node);
 /* Computes the uplinks breadth-first from sm_port. A route passes a silent switch or a drained
  * cable only if there is no other route. An unreached switch gets no uplink. A stage of slices: the
- * last slice changes all uplinks at once. If cables change before it, the caller must restart the
- * stage. */
+ * last slice changes all uplinks at once. If cables change before the last slice, the caller must
+ * restart the stage. */
 unsigned fabric_tree_step(struct fabric *fabric, size_t *at);
 /* Frees the roster and the state of an unfinished search. */
 void fabric_walks_done(struct fabric *fabric);
 /* Whether the manager's own link is down, so that the state of the fabric is unknown. */
 bool fabric_is_cut_off(const struct fabric *fabric);
-/* The manager's switch, or the switch at the manager's port; NULL: there is none. */
+/* The switch of the manager, or the switch at its port; NULL: there is none. */
 struct node *fabric_first_switch(const struct fabric *fabric);
 /* A port of a switch, from 1 on; NULL: it is not in the fabric. */
 struct port *fabric_switch_port(const struct fabric *fabric, guid_t guid, uint8_t num);
@@ -486,8 +486,8 @@ static inline bool port_held(const struct port *port)
 	       (peer && peer->trouble && peer->trouble->held_until_us);
 }
 
-/* Whether one end of the port's cable is drained. Such a cable is not brought up, and no route uses
- * it between switches. */
+/* Whether one end of the port's cable is drained. Such a cable is not brought up. If it is between
+ * switches, no route uses it. */
 static inline bool port_drained(const struct port *port)
 {
 	return port->program.drained || (port->peer && port->peer->program.drained);

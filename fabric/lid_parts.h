@@ -31,7 +31,7 @@ struct lid_memory {
 	size_t gone;	    /* number of absent ports so far */
 	size_t taken;	    /* the first so many have lost their LIDs */
 	uint32_t last_gone; /* the highest number so far */
-	bool is_known; /* a port of another node than ours is present that the registry knows */
+	bool is_known;	    /* the registry knows a present port of a node other than ours */
 };
 
 struct lid_work {

@@ -167,7 +167,7 @@ void lost_links_missing(struct fabric *fabric, const struct lid_entry *entry)
 
 /* The list */
 
-/* Of a host that was lost unseen, guid is the port GUID. */
+/* For a host that was lost while no weftd was MASTER, guid is the port GUID. */
 static bool has_cable(const struct fabric *fabric, const struct link_end *end)
 {
 	const struct node *node = end->num ? fabric_find_node(fabric, end->guid) : NULL;

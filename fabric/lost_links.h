@@ -38,12 +38,12 @@ struct lid_entry;
 /* Records that the link between a and b was lost, or came up. */
 void lost_links_went(struct lost_links *links, const struct port *a, const struct port *b);
 void lost_links_came(struct lost_links *links, const struct port *a, const struct port *b);
-/* The sweep of a MASTER has ended at this time: starts recording with the list of the registry,
- * drops links that were moved, and stores the list. */
+/* A sweep of a MASTER has ended at this time. Starts recording with the list of the registry, drops
+ * links that were moved, and stores the list. */
 void lost_links_settle(struct fabric *fabric, uint64_t now_s);
-/* Stores the link of an end port that was present when this or another weftd was MASTER last, and
- * is absent in the first sweep of a MASTER. Later, and for a port without a known switch, no
- * effect. */
+/* Stores the link of an end port that was present when this weftd or another was last MASTER, and
+ * is absent in the first sweep of a MASTER. No effect after the first sweep, nor for a port without
+ * a known switch. */
 void lost_links_missing(struct fabric *fabric, const struct lid_entry *entry);
 /* Empties the list: the present links are the state to compare with. Recording goes on. */
 void lost_links_accept(struct fabric *fabric);

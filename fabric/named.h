@@ -36,9 +36,10 @@ bool snapshot_is_hostlist(const struct snapshot *snapshot, const char *text);
 bool snapshot_find_listed(const struct snapshot *snapshot, const char *text, struct map *nodes,
 			  char error[SNAP_NAMED_ERROR_SIZE]);
 
-/* The description of the node that reports this name itself, if the administrator gave it another
- * (fabric/facts.h); else the description that is most similar to a mistyped name. NULL: there is
- * none. Borrowed from the snapshot. */
+/* The description that a user of this name probably means; NULL: there is none. If a node reports
+ * the name itself, but the administrator gave it another name (fabric/facts.h), this is its
+ * description. Otherwise it is the description that is most similar to the name. Borrowed from the
+ * snapshot. */
 const char *snapshot_suggest(const struct snapshot *snapshot, const char *name);
 
 #endif

@@ -17,8 +17,8 @@ void fabric_set_no_transit(struct fabric *fabric, struct node *node, uint8_t why
  * share this. The switch is reached, not drained, and its table holds the LIDs in
  * use. */
 bool switch_counts(const struct fabric *fabric, const struct node *node);
-/* The same for a cable: both ends are up and, between switches, it is not held or drained and did
- * not fail to come up. */
+/* The same for a cable: both ends are up. A cable between switches is also neither held nor
+ * drained, and did not fail to come up. */
 bool cable_counts(const struct port *port);
 
 /* The excluded switches, and the neighbour by which each is still reached. Valid until a node is

@@ -170,8 +170,8 @@ unsigned fabric_tree_step(struct fabric *fabric, size_t *at)
 		tree_take_over(fabric);
 		return fabric->num_switches + 1;
 	}
-	/* A silent agent forwards no directed routes either: such a switch comes last. So do
-	 * drained cables, whose links go down. */
+	/* A silent agent forwards no directed routes either, so such a switch comes last. Drained
+	 * cables also come last, because their links go down. */
 	place = &tree->queue[(*at)++ - 1];
 	if (!tree->others && place->node->silent)
 		return 1;

@@ -44,8 +44,8 @@ struct opensm_row {
 /* All options; the last row has no name. */
 extern const struct opensm_row opensm_rows[];
 const struct opensm_row *opensm_row_find(const char *name); /* NULL: no such option */
-/* The numbers that an option of weft takes: from first to last, and from more_first to more_last (1
- * to 0: no more). A test compares them with the option table of weftd. */
+/* The numbers that an option of weft accepts: first to last, and more_first to more_last (1 to 0:
+ * no further numbers). A test compares them with the option table of weftd. */
 struct opensm_range {
 	const char *ours;
 	unsigned long long first, last, more_first, more_last;

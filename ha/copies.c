@@ -44,7 +44,8 @@ bool copies_tables(enum ha_copies copies)
 	return copies != COPY_REGISTRATIONS;
 }
 
-/* Every port is in the default partition. Records of other partitions are shown to members only. */
+/* Every port is in the default partition. The SA shows records of other partitions to their members
+ * only. */
 static bool is_of_all(pkey_t p_key)
 {
 	return !p_key || (p_key & PKEY_DEFAULT_LIMITED) == PKEY_DEFAULT_LIMITED;
@@ -112,8 +113,8 @@ static bool group_is_own(const struct registry *registry, const uint8_t mgid[GID
 	return registry_find(registry, REGISTRY_GROUP, &key) && !group_is_of_all(registry, mgid);
 }
 
-/* The record may have only its key: that of a service has its P_Key, but that of a group has not.
- */
+/* The record may have only its key. The key of a service has the P_Key, but the key of a group does
+ * not. */
 bool copies_own(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
 		const void *record, bool sa_public)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Which records a master sends to a standby, and which a standby accepts. This depends on how the
- * two managers know each other. Both ends have these rules: a standby does not rely on its master
- * to keep them. Used by ha/lead.c and ha/follow.c. Pure functions.
+ * two managers know each other. Both ends apply these rules: a standby does not rely on its master.
+ * Used by ha/lead.c and ha/follow.c. Pure functions.
  */
 #ifndef HA_COPIES_H
 #define HA_COPIES_H
 
 #include "store/registry.h"
 
-/* Of two managers with different settings, the higher value counts. The values are sent. */
+/* If two managers have different settings, the higher value counts. The values are sent in
+ * HELLO. */
 enum ha_copies {
 	COPY_ALL,	    /* both have proved a key of ha_psk_file */
 	COPY_NO_SECRETS,    /* both ports are in allowed_sm_guids */
-	COPY_REGISTRATIONS, /* otherwise: what the port may read from the SA */
+	COPY_REGISTRATIONS, /* otherwise: records that the port may read from the SA */
 	HA_COPIES,	    /* one more than the highest */
 };
 
-/* At most this number of records, if the other manager has proved no key. */
+/* The most records that a standby accepts from a manager that has proved no key. */
 enum { COPY_RECORDS_MAX = 500000 };
-/* And a clock of leases that is ahead of the wall clock by this at most: a later clock ends leases.
- * While no manager runs, the clock of leases stands still, so it may be far behind. */
+/* The most that its clock of leases may be ahead of the wall clock: a later clock ends leases. The
+ * clock of leases stands still while no manager runs, so it may be far behind. */
 enum { COPY_CLOCK_MAX_S = 86400 };
 
 /* "all", "no secrets", "registrations". */
@@ -33,26 +34,25 @@ bool copies_tables(enum ha_copies copies);
  * sa_key is the default, so any client may read the members of groups and the subscriptions. */
 bool copies_record(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
 		   const void *record, bool sa_public);
-/* The port that a record of COPY_REGISTRATIONS is about; 0: none. */
+/* The port to which a record of COPY_REGISTRATIONS belongs; 0: none. */
 guid_t copies_subject(enum registry_kind kind, const void *record);
-/* Whether the place of a record, which its key names, is the standby's own: a master that copies
- * only registrations does not fill it, and must not change it. registry: of the standby. */
+/* Whether the standby itself owns the record with this key: a master that copies only registrations
+ * does not send such a record, and must not change it. registry: of the standby. */
 bool copies_own(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
 		const void *record, bool sa_public);
-/* A group of the registry that is the standby's own, but has the MLID of this group, although the
- * two cannot share one; NULL: there is none. Borrowed. */
+/* A group that the standby itself owns, and that has the MLID of this group, although the two
+ * groups cannot share an MLID; NULL: there is none. Borrowed. */
 const struct group_entry *copies_rival(const struct registry *registry,
 				       const struct group_entry *group);
-/* Whether the clock of leases that a master without a key sends is possible. */
+/* Whether a standby may accept this clock of leases from a master without a key. */
 bool copies_clock_fits(const struct setting_entry *clock, uint64_t wall_s);
-/* The record without secrets: either record itself, or *copy, which has the same lifetime as the
- * caller's variable. */
+/* The record without secrets: either record itself, or *copy. */
 union copied_record {
 	struct service_entry service;
 };
 const void *copies_blank(enum ha_copies copies, enum registry_kind kind, const void *record,
 			 union copied_record *copy);
-/* The kinds that a full copy does not replace at the standby, as bits. See also copies_own(). */
+/* The kinds, as bits, that a full copy does not replace at the standby. See also copies_own(). */
 uint64_t copies_spared(enum ha_copies copies);
 
 #endif

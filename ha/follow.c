@@ -46,7 +46,8 @@ static void drop_parts(struct replica *replica)
 	follow->greeted = false;
 }
 
-/* Whether there are managers to try. Over the fabric it is the MASTER that the election names. */
+/* Whether there are managers to connect to. Over the fabric, this is the MASTER that the election
+ * names. */
 static bool follow_has_peers(const struct replica *replica)
 {
 	return replica->follow.num_peers || replica->options.inband;
@@ -80,7 +81,7 @@ static void again(struct replica *replica)
 {
 	struct follow *follow = &replica->follow;
 	bool pause = follow->stream || !follow->num_peers || follow->tried % follow->num_peers == 0;
-	/* A master that is no weftd is left alone most of the time. */
+	/* If the MASTER is not a weftd, attempts become rare. */
 	unsigned longer = replica->options.inband ? follow->tried / 8 : 0;
 
 	if (!replica->stopped && follow_has_peers(replica) && replica_may_follow(replica))
@@ -175,7 +176,8 @@ static void follow_acknowledge(struct replica *replica)
 
 	if (!follow->stream || !follow->greeted)
 		return;
-	/* A master that takes no acknowledgement must not fill the memory with them. */
+	/* A master that reads no acknowledgements must not fill the memory of the standby with
+	 * them. */
 	follow->owes_ack = stream_waiting(follow->stream) >= STREAM_LOW_BYTES;
 	if (follow->owes_ack)
 		return;
@@ -209,7 +211,7 @@ static void follow_durable(void *ctx)
 
 /* Changes */
 
-/* What a master sends without a right to it is not taken. */
+/* Whether the master may send this change. The standby drops all others. */
 static bool follow_takes(const struct replica *replica, const struct registry *registry,
 			 const struct wire_change *change)
 {
@@ -226,8 +228,8 @@ static bool follow_takes(const struct replica *replica, const struct registry *r
 	return copies_record(copies, registry, change->kind, change->record, sa_public);
 }
 
-/* The master drops a group first, and its members later. Without the group it cannot tell whether
- * this standby may know them, so it skips them. */
+/* The master drops a group first, and its members later. Without the group, the master cannot tell
+ * whether this standby may know the members, so it skips their changes. */
 static void drop_members_of(struct registry *registry, const struct group_entry *group)
 {
 	const struct member_entry *member;
@@ -238,7 +240,7 @@ static void drop_members_of(struct registry *registry, const struct group_entry 
 		registry_drop(registry, REGISTRY_MEMBER, member);
 }
 
-/* The MLID is in use by the master, so groups of this standby that have it are outdated. */
+/* The master uses this MLID, so groups of this standby with the same MLID are outdated. */
 static void drop_rivals_of(struct registry *registry, const struct group_entry *group)
 {
 	const struct group_entry *rival;
@@ -447,7 +449,7 @@ static bool refuse_lack(struct replica *replica)
 	return false;
 }
 
-/* Whether the group of the document has an MLID that this group of the standby has, too. */
+/* Whether a group of the document has the MLID of this group of the standby. */
 static bool document_takes_mlid(const struct registry *document, const struct group_entry *own)
 {
 	const struct group_entry *group =
@@ -460,7 +462,7 @@ static bool document_takes_mlid(const struct registry *document, const struct gr
 	return false;
 }
 
-/* A full copy without a key leaves the records that the master cannot have sent. */
+/* A full copy without a key does not replace records that the master cannot have sent. */
 static bool follow_keeps(void *ctx, enum registry_kind kind, const void *record)
 {
 	const struct replica *replica = ctx;
@@ -546,7 +548,8 @@ static void follow_greeted(struct replica *replica, const struct hello *hello)
 	if (hello->incarnation != follow->incarnation)
 		tables_clear(&follow->tables);
 	if (hello->incarnation != follow->incarnation || !follow->goes_on) {
-		/* A copy with fewer records is no copy of this level, if the full one fails. */
+		/* If the full copy fails, the earlier copy may have fewer records than this
+		 * connection allows. */
 		forget_position(follow);
 	} else {
 		log_about(LOG_NOTICE, &subject,
@@ -630,7 +633,8 @@ static bool take_heartbeat(struct replica *replica, const struct frame *frame)
 	return true;
 }
 
-/* Without a key, a former MASTER is not believed even until the next look at the election. */
+/* Without a key, the standby stops following a former MASTER at once, before the next look at the
+ * election. */
 static bool follow_is_outdated(const struct replica *replica)
 {
 	const struct follow *follow = &replica->follow;
@@ -686,7 +690,7 @@ static void opened(void *ctx)
 	enum ha_copies copies = replica_copies(replica, follow->stream, master_named(replica));
 
 	follow->heard_us = loop_now_us(replica->loop);
-	/* If more may be copied now, it begins with a full copy. */
+	/* If more records may be copied now, a full copy is necessary. */
 	follow->goes_on = follow->based && copies >= follow->copies;
 	replica_greet(replica, follow->stream, copies, follow->goes_on ? follow->incarnation : 0,
 		      follow->position);

@@ -45,7 +45,7 @@ static void journal_begin(struct journal *journal, uint64_t number)
 	*journal = (struct journal){.first = number + 1, .last = number, .complete = number};
 }
 
-/* Counts a change that is not kept: a later standby gets a full copy. */
+/* Counts a change without keeping it: a standby that connects later gets a full copy. */
 static void journal_pass(struct journal *journal, uint64_t number)
 {
 	uint64_t complete = journal->complete;
@@ -66,8 +66,8 @@ static void journal_grow(struct journal *journal)
 	*journal = bigger;
 }
 
-/* A session of this time may not be sent everything, and the group of a member may be gone later.
- */
+/* Records now whether the change may go to sessions with COPY_REGISTRATIONS: the group of a member
+ * may be gone later. */
 static void journal_add(struct replica *replica, const struct registry_change *change)
 {
 	struct journal *journal = &replica->lead.journal;
@@ -105,8 +105,8 @@ static uint64_t journal_batch_end(const struct journal *journal, uint64_t from)
 
 /* Durability */
 
-/* Whether changes wait for this standby. Without a key it lacks some registrations, and anything
- * could have acknowledged for it. */
+/* Whether changes wait for this standby. A standby without a key lacks some registrations, and any
+ * program could have sent its acknowledgements. */
 static bool session_keeps(const struct session *session)
 {
 	return session->in_sync && session->copies == COPY_ALL;
@@ -178,7 +178,7 @@ static void go_local(struct replica *replica, const char *why)
 	registry_keep(replica->registry, KEPT_BY_STANDBY, false);
 }
 
-/* The last change that all standbys have for which changes wait. */
+/* The last change that all standbys have, if changes wait for them. */
 static void count_kept(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;
@@ -342,7 +342,7 @@ static void session_begin_walk(struct session *session)
 	replica_send(replica, session->stream);
 }
 
-/* Without a key, a standby gets what the SA shows to its port. */
+/* Without a key, a standby gets the records that the SA shows to its port. */
 static bool session_is_shown(const struct session *session, enum registry_kind kind,
 			     const void *record)
 {
@@ -363,7 +363,7 @@ static bool session_may_have(const struct session *session, const void *record)
 	       session_is_shown(session, session->cursor.kind, record);
 }
 
-/* Returns false at the end of the walk over all kinds. Passes over *passed records at most. */
+/* Returns false at the end of the walk over all kinds. Skips at most *passed records. */
 static bool next_record(struct session *session, struct wire_change *out, unsigned *passed)
 {
 	const void *record;
@@ -424,7 +424,7 @@ static struct wire_change session_change(struct session *session, uint64_t numbe
 				? entry->open
 				: copies_kind(session->copies, entry->kind);
 
-	/* A port may have left the partition since: the standby must lose its records. */
+	/* The port may have left the partition: then the standby must not get its records. */
 	if (may_have && !entry->drop)
 		may_have = session_is_shown(session, entry->kind, entry->record);
 
@@ -657,7 +657,7 @@ static void session_greeted(struct session *session, const struct hello *hello)
 	loop_defer(&session->pump);
 }
 
-/* Such a standby finds no nodes after a failover, unless it has the keys from elsewhere. */
+/* After a failover, such a standby finds no nodes, unless it has the keys from another source. */
 static void warn_of_m_keys(const struct session *session)
 {
 	struct replica *replica = session->replica;
@@ -736,7 +736,8 @@ static void session_received(void *ctx, const uint8_t *bytes, size_t size)
 		refuse_loudly(session, "it sent a malformed frame");
 }
 
-/* What may be copied over a new stream. Over the fabric, its address is the port of the standby. */
+/* What may be copied over a new stream. Over the fabric, the address of the stream is the port of
+ * the standby. */
 static enum ha_copies expected_copies(const struct replica *replica, const struct stream *stream)
 {
 	guid_t guid = 0;
@@ -745,8 +746,8 @@ static enum ha_copies expected_copies(const struct replica *replica, const struc
 	return replica_copies(replica, stream, guid);
 }
 
-/* The latest of the sessions with the fewest records: so ports without a right to all of them
- * cannot take the places of those that have it. */
+/* The latest of the sessions with the fewest records. So a port that may get fewer records cannot
+ * take the place of a standby that may get more. */
 static struct session *worst_session(const struct replica *replica)
 {
 	struct session *worst = NULL;
@@ -783,7 +784,7 @@ static void accepted(void *ctx, struct stream *stream)
 	worst = worst_session(replica);
 	refuse_loudly(worst, worst == session ? "too many standbys are connected"
 					      : "too many standbys are connected, and this "
-						"one gets fewer records than another");
+						"standby gets fewer records than another");
 }
 
 static void lead_connection_refused(void *ctx, const char *peer, const char *why)

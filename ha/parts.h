@@ -106,9 +106,9 @@ struct follow {
 	unsigned num_peers, next, tried; /* tried: without success, since a peer was followed */
 	bool greeted, parted;		 /* parted: it ended cleanly, and was followed until then */
 	bool owes_ack;			 /* the stream was full */
-	bool goes_on;			 /* its greeting had the position that it has */
-	bool unserved;	     /* the named master has answered that it does not replicate */
-	uint64_t offered_us; /* when it was first asked to take over; 0: never */
+	bool goes_on;			 /* its greeting had the position of this standby */
+	bool unserved;	     /* the named MASTER does not replicate: it has answered so */
+	uint64_t offered_us; /* time of the first offer to take over; 0: never */
 	bool waited_for;     /* it acknowledges only changes that this standby has */
 	guid_t master;	     /* it has sent its HELLO */
 	char why[REPLICA_PEERS_MAX][FRAME_WHY_SIZE]; /* why it is not followed; empty: it is */
@@ -161,7 +161,7 @@ struct replica {
 
 /* Whether standbys can connect to this manager while it is MASTER. */
 bool replica_accepts(const struct replica *replica);
-/* What is copied over this stream with the manager at this port, as far as this manager decides. */
+/* What this manager allows to be copied over this stream, with the manager at this port. */
 enum ha_copies replica_copies(const struct replica *replica, const struct stream *stream,
 			      guid_t guid);
 /* Whether a stream over the fabric leads to this port: its address is the port GUID. */

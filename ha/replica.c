@@ -182,7 +182,7 @@ static const char *replica_carrier_name(const struct replica *replica)
 	return replica->options.inband ? "fabric" : "none";
 }
 
-/* What may be copied with the present options at the most. */
+/* The most that may be copied with the present options. */
 static const char *replica_copies_name(const struct replica *replica)
 {
 	struct stream stream = {.in_clear = replica->options.inband && !replica->options.keyed};

@@ -75,8 +75,8 @@ void replica_role(struct replica *replica, struct table_cache *cache);
  * ha_peers. */
 void replica_seek(struct replica *replica);
 /* Whether a standby has all that its master has, as far as possible, so that it may accept a
- * handover. Over the fabric, a master that does not answer is waited for from the first call on,
- * for some seconds. */
+ * handover. Over the fabric, it returns false for some seconds after the first call if the master
+ * does not answer. */
 bool replica_ready(struct replica *replica);
 /* Whether this manager has standbys to keep, and the manager with this GUID lacks registrations;
  * GUID 0: whether it has standbys to keep at all. */
@@ -98,8 +98,8 @@ void replica_set_peers(struct replica *replica, const char *peers);
 bool replica_serves(const struct replica *replica);
 /* Whether the standby at this port is in sync and gets all records, M_Keys included. */
 bool replica_copies_all(const struct replica *replica, guid_t guid);
-/* allowed_sm_guids may have changed: connections by which other records may travel now begin again.
- */
+/* allowed_sm_guids may have changed: ends connections over which more or fewer records may be
+ * copied now. They begin again. */
 void replica_reconsider(struct replica *replica);
 /* Adds the commands of the replication to the control socket. */
 void replica_register_commands(struct replica *replica, struct control *control);

@@ -21,7 +21,7 @@ enum {
 	ENDS = 1,	    /* a flag */
 	PUT = 1,
 	DROP = 2,
-	SKIP = 3,	 /* a change that counts, without a record */
+	SKIP = 3,	 /* a change without its record: only its number counts */
 	WIRE_MAX = 1024, /* bytes of any record */
 };
 

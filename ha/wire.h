@@ -96,7 +96,7 @@ void hello_put(struct frame_out *out, const struct hello *hello);
 /* Returns 0, or -errno with the reason in why: -EPROTONOSUPPORT for another version, -EPROTO if
  * the peer is not a weftd. */
 int hello_get(const struct frame *frame, struct hello *hello, char why[FRAME_WHY_SIZE]);
-/* Replaces what cannot be printed in a text from outside. */
+/* Replaces bytes that cannot be printed in a text from another manager. */
 void wire_clean(char *text);
 /* Finds the first difference of two configurations; a line that must agree has precedence
  * (must). False: they are equal. */
@@ -108,7 +108,8 @@ struct wire_change {
 	enum registry_kind kind;
 	bool drop;
 	const void *record; /* of which a drop has only the members that identify it */
-	/* A change that this standby does not get: it only counts. No other member is valid. */
+	/* A change whose record this standby does not get: only its number counts. No other member
+	 * is valid. */
 	bool skipped;
 };
 

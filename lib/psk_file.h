@@ -48,8 +48,8 @@ const struct psk *psk_named(const struct psk_list *keys, const char *identity);
 /* The key for connections to this host: of its own line, else of a line for all addresses, or NULL.
  * Borrowed. */
 const struct psk *psk_for(const struct psk_list *keys, const struct host *peer);
-/* A digest of all identities and keys, in their order, to notice a change. It is not secure: it
- * must not leave the process. */
+/* A digest of all identities and keys, in their order, to detect a change. The digest is not
+ * secure: it must not leave the process. */
 uint64_t psk_digest(const struct psk_list *keys);
 /* Whether the identity has the same key in both lists. */
 bool psk_stays(const struct psk_list *before, const struct psk_list *after, const char *identity);

@@ -50,7 +50,7 @@ struct stream {
 	char identity[STREAM_IDENTITY_SIZE];
 	/* closed(): the address has answered that nothing accepts streams there. */
 	bool unserved;
-	/* Third parties may read it, and the peer has proved no key. */
+	/* Third parties may read the stream, and the peer has proved no key. */
 	bool in_clear;
 };
 

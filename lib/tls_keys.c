@@ -9,7 +9,7 @@
 	"NONE:+VERS-TLS1.3:+ECDHE-PSK:+AEAD:+AES-256-GCM:+CHACHA20-POLY1305:" \
 	"+GROUP-X25519:+GROUP-SECP256R1:+SIGN-ALL:+COMP-NULL"
 
-/* GnuTLS frees what it is given. */
+/* GnuTLS frees this copy. */
 static int copy_key(const struct psk *psk, gnutls_datum_t *out)
 {
 	if (!psk)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * GnuTLS sessions of TLS 1.3 with keys that both ends know before: the common part of the carriers
- * lib/tls.c (over sockets) and lib/tls_over.c (over streams of another carrier). Loop thread only.
+ * GnuTLS sessions of TLS 1.3 with pre-shared keys: the common part of the carriers lib/tls.c (over
+ * sockets) and lib/tls_over.c (over streams of another carrier). Loop thread only.
  */
 #ifndef LIB_TLS_KEYS_H
 #define LIB_TLS_KEYS_H
@@ -32,8 +32,8 @@ void tls_keys_done(struct tls_keys *keys);
 /* A session without a transport. flags: GNUTLS_SERVER or GNUTLS_CLIENT. gnutls_deinit() frees it.
  */
 gnutls_session_t tls_keys_session(struct tls_party *party, unsigned flags);
-/* After the handshake of an accepting end: copies the identity that the peer has proved. False: it
- * is not in the list any more. *shared: several peers may have its key. */
+/* Copies the identity that the peer has proved; for an accepting end, after the handshake. False:
+ * the identity is no longer in the list. *shared: several peers may have the key. */
 bool tls_keys_prove(const struct tls_party *party, gnutls_session_t gnutls, bool *shared);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * GnuTLS reads from a buffer of received bytes, and writes to the inner stream, which takes any
- * number of bytes. So only a lack of received bytes interrupts it. A session without its inner
- * stream is freed in a turn of its own. A peer has some seconds to prove a key.
+ * number of bytes. So only a lack of received bytes interrupts it. A session whose inner stream has
+ * closed is freed in a turn of its own. A peer has some seconds to prove a key.
  */
 #include "lib/tls_over.h"
 
@@ -153,7 +153,7 @@ static void cover_send(struct stream *stream, const void *bytes, size_t size)
 		ssize_t sent = gnutls_record_send(cover->gnutls, at,
 						  size < RECORD_BYTES ? size : RECORD_BYTES);
 
-		if (sent < 0) /* the inner stream is closing, and its user will be called */
+		if (sent < 0) /* the inner stream is closing, and will call closed() */
 			return;
 		at += sent;
 		size -= (size_t)sent;
@@ -183,8 +183,8 @@ static const struct stream_ops cover_ops = {
 
 /* Progress */
 
-/* A peer has one session with its identity, unless managers share the key: an older session is from
- * before it lost power, or the key is stolen. */
+/* A peer has one session with its identity, unless managers share the key. An older session is from
+ * before a loss of power, or one of the two has a stolen key. */
 static void cover_replace_others(struct cover *cover)
 {
 	list_for_each (link, &cover->over->covers) {
@@ -198,7 +198,7 @@ static void cover_replace_others(struct cover *cover)
 	}
 }
 
-/* Whether the line of the proved key is for another port than that of the peer. */
+/* Whether the line of the proved key names a port other than the peer's. */
 static bool cover_is_elsewhere(const struct cover *cover)
 {
 	const struct psk *psk = psk_named(&cover->over->keys.list, cover->stream.identity);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Streams over MADs: see inband.h for the format. The connecting end sends Open. The other end
- * answers with a number, which is a keyed hash of the Open, and keeps nothing. The stream begins
- * with the first message that has this number. It proves that the connecting end receives at the
- * LID of its port: a forged source LID neither opens a session nor ends or prevents another.
+ * answers with a number, which is a keyed hash of the Open, and keeps no state. The stream begins
+ * with the first message that has this number. The number proves that the connecting end receives
+ * at the LID of its port. So a port with a forged source LID can neither open a session, nor end or
+ * prevent another session.
  *
- * Some messages are under way at a time. Each is a transaction, which is repeated until its answer
- * arrives or nothing was acknowledged for some seconds. The receiver keeps messages that arrive too
- * early, as many as the sender may have under way, and passes the bytes on in order. It answers a
- * repeated message again. A session that has ended is freed in a turn of its own.
+ * Several messages can be under way. Each is a transaction, which is repeated until its answer
+ * arrives, or until nothing was acknowledged for some seconds. The receiver keeps messages that
+ * arrive too early, as many as the sender may have under way, and passes the bytes on in order. If
+ * a message is repeated, the receiver answers it again. A session that has ended is freed in a turn
+ * of its own.
  */
 #include "mad/inband.h"
 
@@ -29,12 +31,12 @@ enum {
 	ATTEMPT_MS = 400, /* doubled with each attempt, up to */
 	ATTEMPT_MAX_MS = 1600,
 	PATIENCE_US = 5000000, /* without an answer */
-	PERIOD_US = 10000000,  /* the numbers of one period and of the next are valid */
+	PERIOD_US = 10000000,  /* a number is valid in its period and in the next */
 	ALIVE_US = 100000,
-	AGAIN_US = 350000, /* from a session of a port to its next; less than an attempt */
-	RECENT = 16,	   /* ports whose last session is noted */
+	AGAIN_US = 350000, /* between two sessions of a port; less than an attempt */
+	RECENT = 16,	   /* number of ports whose last session is kept */
 	SECRET_SIZE = 32,
-	TID_OFFSET = 12, /* the lower half, which the kernel leaves */
+	TID_OFFSET = 12, /* the lower half, which the kernel does not change */
 	RESULT_OFFSET = 41,
 	LENGTH_OFFSET = 44,
 	TO_OFFSET = 48,
@@ -144,7 +146,7 @@ static bool inband_is_ours(const uint8_t *mad)
 	return (be32_load(mad + VENDOR_OUI_OFFSET - 1) & 0xFFFFFF) == INBAND_OUI;
 }
 
-/* False: no message of this version, or its length is impossible. */
+/* False: it is not a message of this version, or its length is impossible. */
 static bool inband_read(const struct mad_header *header, const uint8_t *mad, size_t size,
 			struct inband_message *out)
 {
@@ -220,7 +222,7 @@ static void inband_leave(struct inband_session *session)
 	loop_defer(&session->turn);
 }
 
-/* Notifies the other end once; a lost notice is replaced by its time-out. */
+/* Notifies the other end once. If the notice is lost, the other end times out. */
 static void inband_hang_up(struct inband_session *session)
 {
 	const struct inband_message close = {.attr = INBAND_CLOSE,
@@ -232,7 +234,7 @@ static void inband_hang_up(struct inband_session *session)
 	if (session->state != OPEN && session->state != LEAVING)
 		return;
 	inband_build(&close, mad, sizeof(mad));
-	/* It waits for no answer, so no transaction gives it a TID. */
+	/* There is no answer to it, so it is not a transaction, which would set a TID. */
 	be32_store(mad + TID_OFFSET, (uint32_t)loop_random(session->inband->loop) | 1);
 	txn_send(session->inband->txns, &session->at, mad, sizeof(mad));
 }
@@ -390,7 +392,7 @@ static void inband_close(struct stream *stream, bool politely)
 		inband_leave(session);
 		return;
 	}
-	/* A manager that stops may have no other turn. */
+	/* A manager that stops may have no further turn of its loop. */
 	inband_flush(session);
 	session->state = LEAVING;
 	loop_timer_arm(&session->patience, PATIENCE_US);
@@ -411,8 +413,8 @@ static void inband_opened(struct inband_session *session, const struct txn_resul
 	session->stream.user.opened(session->stream.user.ctx);
 }
 
-/* The answer of the carrier at the other end has our number as receiver. If there is no carrier,
- * its kernel sends the request back with a status. Any other answer is a forgery. */
+/* An answer of the carrier at the other end has our number as the receiver's. If there is no
+ * carrier, the kernel there returns the request with a status. Any other answer is forged. */
 static bool inband_is_answer(const struct inband_session *session, const struct txn_result *result)
 {
 	size_t offset = result->header.status ? FROM_OFFSET : TO_OFFSET;
@@ -439,7 +441,7 @@ static bool inband_is_refused(struct inband_session *session, const struct txn_r
 	return true;
 }
 
-/* A lost one means nothing. */
+/* A lost Alive has no effect. */
 static void inband_alive_done(void *arg, const struct txn_result *result)
 {
 	struct inband_session *session = arg;
@@ -579,7 +581,7 @@ static int inband_listen(struct stream_carrier *carrier, const char *address,
 
 /* Receiving */
 
-/* The session of a message; NULL: none has its numbers, or it comes from another place. */
+/* The session of a message; NULL: no session has its numbers, or it comes from another address. */
 static struct inband_session *inband_find(const struct inband *inband, const struct mad_addr *from,
 					  const struct inband_message *message)
 {
@@ -593,7 +595,7 @@ static struct inband_session *inband_find(const struct inband *inband, const str
 	return NULL;
 }
 
-/* The last accepted session of this port; NULL: there is none, or it was long ago. */
+/* The last accepted session of this port; NULL: there is none, or it is too old. */
 static struct inband_recent *inband_recent_of(struct inband *inband, guid_t guid)
 {
 	for (unsigned i = 0; i < RECENT; i++)
@@ -602,7 +604,7 @@ static struct inband_recent *inband_recent_of(struct inband *inband, guid_t guid
 	return NULL;
 }
 
-/* Each session may cause a full copy, so a port cannot begin one after the other. */
+/* Each session may cause a full copy, so a port cannot begin sessions in fast succession. */
 static bool inband_is_too_soon(struct inband *inband, guid_t guid)
 {
 	const struct inband_recent *recent = inband_recent_of(inband, guid);
@@ -627,8 +629,8 @@ static guid_t inband_admitted(const struct inband *inband, const struct mad_addr
 		       : 0;
 }
 
-/* The number that this end gives to a session whose number is there at the port that opens it. Only
- * a port that receives the answer knows it. */
+/* The number of this end for a session. there: the number of the end that opens it. Only a port
+ * that receives the answer knows the result. */
 static uint64_t inband_number(const struct inband *inband, guid_t guid, lid_t lid, uint64_t there,
 			      uint64_t period)
 {
@@ -639,7 +641,7 @@ static uint64_t inband_number(const struct inband *inband, guid_t guid, lid_t li
 	be64_store(data + 16, there);
 	be64_store(data + 24, period);
 	crypto_hmac(inband->secret, sizeof(inband->secret), data, sizeof(data), hash);
-	return be64_load(hash) | 1; /* 0 is no number */
+	return be64_load(hash) | 1; /* 0 means no session */
 }
 
 /* An Open that comes too soon gets no answer, so it is sent again. */
@@ -670,8 +672,8 @@ static bool inband_is_number(const struct inband *inband, guid_t guid, lid_t lid
 		message->to == inband_number(inband, guid, lid, message->from, period - 1));
 }
 
-/* Whether this is one of the first messages of a session that begins. A session begins once, so a
- * late message of one that has ended is none. */
+/* Whether this is one of the first messages of a new session. A session begins once, so a late
+ * message of an ended session begins none. */
 static bool inband_is_first(struct inband *inband, guid_t guid, const struct mad_addr *from,
 			    const struct inband_message *message)
 {
@@ -702,7 +704,7 @@ static struct inband_session *inband_accept(struct inband *inband, guid_t guid,
 	return session;
 }
 
-/* Passes on all messages that are next. The user may close the stream. */
+/* Passes on all messages that are complete and in order. The user may close the stream. */
 static void inband_deliver(struct inband_session *session)
 {
 	struct inband_slot *next;

@@ -5,10 +5,10 @@
  * class, with RMPP if they are long. An address is the port GUID of a manager. Used by
  * weftd/manager.c for the replication. Loop thread only.
  *
- * The messages are neither authenticated nor encrypted, so the streams are marked so
- * (struct stream: in_clear). Only ports that the owner knows can open a session. A session has two
- * numbers of 64 bits that cannot be guessed, one of each end. A message without the right numbers,
- * or from another LID, is dropped and counted, and gets no answer.
+ * The messages are neither authenticated nor encrypted, so the streams are marked as in_clear
+ * (struct stream). Only ports that the owner knows can open a session. Each end of a session has a
+ * number of 64 bits that cannot be guessed. A message without the right numbers, or from another
+ * LID, is dropped and counted, and gets no answer.
  *
  * Format, after the header of a vendor class with an OUI (40 bytes: the common header, the RMPP
  * header, a reserved byte, the OUI); numbers are big-endian:
@@ -36,7 +36,8 @@
 
 enum {
 	INBAND_CLASS = 0x37,
-	/* Chosen here, not assigned by the IEEE: the bit of locally administered values is set. */
+	/* Chosen by this project, not assigned by the IEEE: the bit of locally administered values
+	 * is set. */
 	INBAND_OUI = 0x027765,
 	INBAND_CLASS_VERSION = 1,
 	INBAND_VERSION = 1,
@@ -60,7 +61,7 @@ enum inband_result { INBAND_OK, INBAND_NO_SESSION, INBAND_OTHER_VERSION };
 struct inband_owner {
 	/* The address of the manager at this port. False: there is none. */
 	bool (*find)(void *ctx, guid_t guid, struct mad_addr *out);
-	/* The port GUID of the manager whose MADs come from this LID, if it may connect; or 0. */
+	/* The port GUID of the manager at this LID, if this manager may connect; else 0. */
 	guid_t (*admits)(void *ctx, lid_t lid);
 	/* The manager at this port does not answer: its address may be outdated. May be NULL. */
 	void (*unanswered)(void *ctx, guid_t guid);

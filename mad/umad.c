@@ -79,7 +79,8 @@ static const struct agent_row perf_agents[] = {
 	{CLASS_PERF, 1, 0, {0}, 0},
 };
 
-/* The replication over the fabric. Another program may hold the class: weftd runs without it. */
+/* The replication over the fabric. If another program has registered the class, weftd runs without
+ * the replication. */
 static const struct agent_row inband_agents[] = {
 	{INBAND_CLASS, INBAND_CLASS_VERSION, 1, {METHOD_SET}, INBAND_OUI},
 };
@@ -216,7 +217,7 @@ static int channel_send(const struct channel *channel, unsigned agent, struct ib
 
 	address_out(to, &buffer->addr);
 	memcpy(umad_get_mad(buffer), mad, size);
-	/* Who expects an answer repeats the request. */
+	/* The sender of a request repeats it if no answer comes. */
 	status = umad_send(channel->port_id, channel->agent_id[agent], buffer, (int)size,
 			   (int)timeout_ms, rmpp_is_active(mad) && !timeout_ms ? RMPP_RETRIES : 0);
 	return status < 0 ? status : 0;
@@ -402,13 +403,13 @@ static void umad_device_gone(struct umad *umad, int error)
 		user->gone(user->ctx, error);
 }
 
-/* One message is dropped, and the next can be read. */
+/* The message is dropped; the next message can be read. */
 static bool is_bad_message(int error)
 {
 	return error == -EBADMSG || error == -EMSGSIZE;
 }
 
-/* Any port can send such a message. It ends the turn. */
+/* Any port can send such messages, so each ends the turn. */
 static void channel_drop(struct channel *channel, size_t size)
 {
 	struct mad_addr from;
@@ -863,7 +864,8 @@ static int open_channels(struct umad *umad, char *why, size_t why_size)
 		struct channel *channel = &umad->channels[i];
 
 		if (channel->kind->optional && (umad->sends_only || umad->channels[0].threaded))
-			continue; /* ibsim has neither RMPP nor ports that know no class */
+			continue; /* ibsim supports neither RMPP nor the answer for an unknown class
+				   */
 		error = channel_open(umad, channel, why, why_size);
 		if (error && channel->kind->optional)
 			error = channel_leave_out(channel, why);

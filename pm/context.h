@@ -116,7 +116,7 @@ int64_t pm_find_port_agent(const struct pm *pm, struct control_request *request,
 /* The port number in the text of a request; -1: the request was failed. */
 int pm_port_argument(struct control_request *request, const char *text);
 /* commands.c: ends a request that pm cannot serve, because it stops, or because this manager is not
- * MASTER. what: a command to the user, as in "read the counters". */
+ * MASTER. what: the action, such as "read the counters". */
 void pm_refuse(const struct pm *pm, struct control_request *request, const char *what);
 
 /* Ends all requests under way, because pm stops. */

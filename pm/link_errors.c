@@ -30,8 +30,8 @@ static uint64_t sum_readings(const struct pm_history *history, uint64_t since_s,
 	return span_ms;
 }
 
-/* The time that the sums since since_s cover. A full history has no older readings; a shorter one
- * begins with the first error. */
+/* The time that the sums since since_s cover. A full history has no older readings; a history that
+ * is not full begins with the first error. */
 static uint64_t covered_time(const struct pm *pm, const struct pm_history *history,
 			     uint64_t since_s, uint64_t span_ms)
 {

@@ -33,8 +33,8 @@ struct pm *pm_new(struct loop *loop, struct txn_table *txns, struct view *const 
 		  struct event_hub *events, const struct pm_options *options);
 /* So that commands can tell that a node is gone (fabric/gone.h). fabric must outlive pm. */
 void pm_set_fabric(struct pm *pm, const struct fabric *fabric);
-/* Whether this manager may do what the request asks for ("read the counters"); if not, ends the
- * request with an error, which names the MASTER. */
+/* Whether this manager may serve the request. what: the action, such as "read the counters". If
+ * not, ends the request with an error that names the MASTER. */
 typedef bool pm_guard_fn(void *arg, struct control_request *request, const char *what);
 /* pm calls guard(arg, ...) for the refusals of its commands. */
 void pm_set_guard(struct pm *pm, pm_guard_fn *guard, void *arg);
@@ -67,9 +67,9 @@ struct pm_link_errors {
 
 /* Calls done(arg) after each read of the counters of the whole fabric. */
 void pm_on_read(struct pm *pm, void (*done)(void *arg), void *arg);
-/* Calls each(arg, errors) for each port whose errors rose lately, of the reads that began after
- * since_s(arg, port) (wall clock; only the first three members of port are set). At most as many
- * reads count as a history has (pm/history.h). */
+/* Calls each(arg, errors) for each port whose errors rose in the reads that began after
+ * since_s(arg, port) (wall clock; only the first three members of port are set). Only the reads in
+ * the history count (pm/history.h). */
 void pm_each_link_errors(const struct pm *pm,
 			 uint64_t (*since_s)(void *arg, const struct pm_link_errors *port),
 			 void (*each)(void *arg, const struct pm_link_errors *errors), void *arg);

@@ -177,7 +177,7 @@ struct sm {
 	struct {
 		guid_t guid;
 		lid_t lid;
-	} doubted; /* sm_doubt_manager(): the last that was searched for */
+	} doubted; /* sm_doubt_manager(): the last manager that was searched for */
 	struct rate search_rate, stranger_rate, unknown_trap_rate, epoch_rate;
 	struct loop_timer epoch_timer;
 	struct rate peer_rate[PEERS_HAVE_WRITTEN + 1]; /* of heavy sweeps, by the doubt */

@@ -9,9 +9,9 @@
  *   3. When the packets of the old routes have passed, a sweep disables the clear places.
  *   4. At the end of the sweep that sees them disabled, the target is isolated.
  * A place that is not clear stays up until a later sweep. When the drain ends, its records stay
- * until the links were enabled (drain_end.c). If a switch is not reached any more, and a drained
- * link leads to it, a drain by the policy ends, and one by a command is reported. Called by
- * sm/sweep.c, the commands and the policy. Loop thread only.
+ * until the links are enabled (drain_end.c). If a drained link leads to a switch that is no longer
+ * reached, a drain by the policy ends, and a drain by command is reported. Called by sm/sweep.c,
+ * the commands and the policy. Loop thread only.
  */
 #ifndef SM_DRAIN_H
 #define SM_DRAIN_H
@@ -25,7 +25,7 @@ struct sm;
 
 enum { DRAIN_FORCED_S = 10 };
 
-/* A place whose drain has ended, and whose port is not known to be enabled yet. */
+/* A place whose drain has ended. Its port may still be disabled. */
 struct drain_ending {
 	struct drained_entry entry; /* a copy of the record */
 	uint64_t read_pass;	    /* a read in another pass shows whether the port is enabled */
@@ -43,9 +43,10 @@ struct drain {
 	struct drain_endings endings;
 	uint64_t number;	   /* of the last change to the records */
 	struct loop_timer packets; /* old packets have passed: a sweep is due */
-	/* By isolate_key(), the wall clock in s when a port of the policy was last undrained. */
+	/* By isolate_key(): when a port that the policy had isolated was last undrained (wall
+	 * clock, s). */
 	struct map pardons;
-	/* By isolate_key(), the logged verdict (enum isolate_verdict, never 0) about each port
+	/* By isolate_key(): the logged verdict (enum isolate_verdict, never 0) about each port
 	 * above a threshold that the policy did not isolate. */
 	struct map refused;
 };
@@ -54,25 +55,27 @@ struct drain {
 void drain_init(struct sm *sm);
 /* Stops the timer, and frees the list. */
 void drain_done(struct sm *sm);
-/* Brings the marks of the model up to date with the registry. If this manager is not MASTER, there
- * are none. */
+/* Brings the marks of the model up to date with the registry. If this manager is not MASTER, it
+ * removes all marks. */
 void drain_mark(struct sm *sm);
-/* Requests that clear places are disabled; before programming. */
+/* Requests that clear places are disabled. Call it before programming. */
 void drain_apply(struct sm *sm);
-/* Advances each place at the end of a sweep; error: of the sweep. Logs the steps of each target. */
+/* Advances each place at the end of a sweep. error: the result of the sweep. Logs the steps of each
+ * target. */
 void drain_settle(struct sm *sm, int error);
 
 /* Drains a target: puts its records, and marks the model, so that the next drain is judged without
- * its cables. The registry must report them durable
- * (registry_wait()) before the caller triggers the sweep (drain_begin()). places: of
- * drained_places(); reason NULL: an administrator's command. */
+ * these cables. The registry must report the records as durable (registry_wait()) before the caller
+ * triggers the sweep (drain_begin()). places: of drained_places(); reason NULL: an administrator's
+ * command. */
 void drain_put(struct sm *sm, const struct node *node, uint8_t port,
 	       const struct drained_entry *places, size_t count, bool forced, const char *reason);
-/* Makes the drain of a target, of which entry is a record, one by command, and by force if forced.
- * Returns the number of its places, and an array of them for free(). The caller waits as above. */
+/* Turns the drain of a target into a drain by command, and by force if forced. entry: a record of
+ * the target. Returns the number of its places, and an array of them for free(). The caller waits
+ * as above. */
 size_t drain_take_over(struct sm *sm, const struct drained_entry *entry, bool forced,
 		       struct drained_entry **places);
-/* The port of another known manager at this cable, this end or its peer; NULL: none. */
+/* The end of this cable that is the port of another known manager; NULL: none. */
 const struct port *drain_manager_at(const struct sm *sm, const struct port *port);
 /* The options of the policy; borrowed. */
 const struct isolate_options *drain_policy(const struct sm *sm);
@@ -81,8 +84,8 @@ void drain_begin(struct sm *sm);
 /* Ends the drain of a target in the registry. Returns the number of its ports. drain_ended()
  * follows after the last target. */
 unsigned drain_end(struct sm *sm, guid_t node_guid, uint8_t port);
-/* Takes over ended drains. The next sweeps enable their ports, apart from ports that stay disabled
- * or drained for another reason. The caller waits and triggers as above. */
+/* Processes ended drains. The next sweeps enable their ports, except ports that stay disabled or
+ * drained for another reason. The caller waits and triggers as above. */
 void drain_ended(struct sm *sm);
 
 /* drain_restore.c: a document that is to be restored */
@@ -90,8 +93,8 @@ void drain_ended(struct sm *sm);
 /* The danger of the drained nodes and ports that a document adds, as in "drains ... so that ...",
  * for free(); NULL: none. */
 char *drain_judge_document(const struct sm *sm, const struct registry *document);
-/* Completes a document with the ends of drains, and of disabled ports, that it does not have, so
- * that their ports are enabled. */
+/* Adds the ends of drains and of disabled ports that are not in the document, so that their ports
+ * are enabled. */
 void drain_complete_document(struct sm *sm, struct registry *document);
 
 /* drain_end.c, for drain.c: ports whose drain has ended */
@@ -102,13 +105,13 @@ void drain_end_init(struct sm *sm);
 void drain_end_mark(struct sm *sm);
 /* Stops the timer, and frees the list. */
 void drain_end_forget(struct sm *sm);
-/* Puts the record of a place as ended. */
+/* Marks the record of a place as ended. */
 void drain_end_put(struct sm *sm, struct registry *to, const struct drained_entry *entry);
-/* Requests that the ports are enabled; before programming. */
+/* Requests that the ports are enabled. Call it before programming. */
 void drain_end_apply(struct sm *sm);
 /* Requests a sweep that reads the ports. */
 void drain_end_look(struct sm *sm);
-/* Drops the records of ports that are enabled; at the end of a sweep. */
+/* Drops the records of ports that are enabled. Call it at the end of a sweep. */
 void drain_end_settle(struct sm *sm);
 
 #endif

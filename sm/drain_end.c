@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The end of a drain: the records of its places stay, as ending, until their links were enabled. A
- * Set() can be under way, lost or refused, and the switch or the manager can be absent or restart,
- * so each sweep enables the ports that are still disabled. A record is dropped when a later read
- * showed its port enabled. Such a read is after all Sets of the sweep before it.
+ * The end of a drain. The records of its places stay, as ending, until the links are enabled. A
+ * Set() can be under way, lost or refused, and the switch or the manager can be absent or restart.
+ * So each sweep enables the ports that are still disabled. A record is dropped when a read in a
+ * later sweep shows its port enabled, because this read follows all Set()s of the sweep before it.
  */
 #include <stdlib.h>
 
@@ -12,8 +12,8 @@
 #include "sm/discovery/disabled.h"
 #include "sm/drain.h"
 
-/* Time to the next look at ports that are not enabled yet; it doubles. A switch that is absent
- * longer than ABSENT_S does not return with a port that weftd disabled. */
+/* Time to the next read of ports that are not enabled yet; it doubles each time. A switch that is
+ * absent longer than ABSENT_S is assumed to return with its ports enabled. */
 enum { LOOK_MIN_US = 500000, LOOK_MAX_US = 60000000, ABSENT_S = 7 * 24 * 3600 };
 
 static bool has_other_reason(const struct sm *sm, const struct drained_entry *entry)
@@ -40,7 +40,7 @@ void drain_end_put(struct sm *sm, struct registry *to, const struct drained_entr
 	registry_put(to, REGISTRY_DRAINED, &ending);
 }
 
-/* before: the former list, and known: the index in it + 1, by drained_place_key(). */
+/* before: the former list. known: the index in this list + 1, by drained_place_key(). */
 static void take_ending(struct sm *sm, const struct drain_endings *before, const struct map *known,
 			const struct drained_entry *entry)
 {
@@ -101,7 +101,7 @@ void drain_end_apply(struct sm *sm)
 	}
 }
 
-/* Whether the record has done its work. */
+/* Whether the record is no longer needed. */
 static bool is_over(const struct sm *sm, const struct drain_ending *ending)
 {
 	const struct drained_entry *entry = &ending->entry;

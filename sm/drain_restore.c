@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Drained nodes and ports, and disabled ports, in a document that is restored. Those that it adds
- * are judged together, as one drain. Those that it does not have end as weftctl undrain and port
- * enable end them: without a record no later sweep would enable their ports. Loop thread only.
+ * Drained nodes and ports, and disabled ports, in a document that is restored. Drains that the
+ * document adds are judged together, as one drain. Drains and disabled ports that are not in the
+ * document end as with weftctl undrain and port enable: without a record, no later sweep would
+ * enable their ports. Loop thread only.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,14 +13,14 @@
 #include "sm/context.h"
 #include "sm/drain.h"
 
-/* What a document drains in addition. */
+/* The drains that a document adds. */
 struct drain_added {
 	struct drained_entry *places;
 	size_t count;
 	const struct node **targets; /* for each place */
 };
 
-/* By force counts as new, because it may cut off hosts. */
+/* A drain that becomes a drain by force counts as new, because it may cut off hosts. */
 static bool is_added(const struct sm *sm, const struct drained_entry *entry)
 {
 	const struct drained_entry *present = registry_find(sm->registry, REGISTRY_DRAINED, entry);
@@ -42,7 +43,7 @@ static void gather_added(const struct sm *sm, const struct registry *document,
 	}
 }
 
-/* The port of another manager; NULL: none is cut off. */
+/* The port of another manager that would be cut off; NULL: none. */
 static const struct port *manager_cut_off(const struct sm *sm, const struct drain_added *added)
 {
 	const struct port *end = NULL;

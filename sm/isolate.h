@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Isolation by policy: drains the port of a link with too many losses or errors (sm/drain.h), and
- * stores the reason. All of its options are 0 by default: it is off. It isolates at most one port
- * for each read of the counters, never a port whose loss cuts off a host, and none while the fabric
- * changes. A port returns by weftctl undrain, or by itself if its link may be the last path of a
- * switch that is not reached any more (sm/drain.c). The rules are pure functions. Loop thread only.
+ * stores the reason. The policy is off by default: all thresholds are 0. It isolates at most one
+ * port for each read of the counters, no port whose loss cuts off a host, and none while the fabric
+ * changes. weftctl undrain returns a port. weftd returns it by itself if its link may be the last
+ * path of a switch that is no longer reached (sm/drain.c). The rules are pure functions. Loop
+ * thread only.
  */
 #ifndef SM_ISOLATE_H
 #define SM_ISOLATE_H
@@ -17,7 +18,7 @@
 
 struct sm;
 
-/* With fewer symbol errors the rate is no evidence. */
+/* With fewer symbol errors, the rate does not count. */
 enum { ISOLATE_WINDOW_S = 600, ISOLATE_REASON_SIZE = 96, ISOLATE_SYMBOLS_MIN = 10 };
 
 struct isolate_options {
@@ -41,7 +42,7 @@ struct isolate_figures {
 	uint64_t covered_s;	/* the part of the window that was read; 0: all of it */
 };
 
-/* The facts that decide about a port that is above a threshold. */
+/* The facts that decide whether a port above a threshold is isolated. */
 struct isolate_facts {
 	bool moving;	     /* a sweep runs or is due, or the routes are not those of the fabric */
 	bool no_link;	     /* its link is down, or the port is unknown */
@@ -65,12 +66,12 @@ enum isolate_verdict {
 	ISOLATE_VERDICTS,
 };
 
-/* How far the figures are above a threshold: the highest ratio to it; 0: below all. Writes the
- * reason: "7 losses of the link in 10 min (isolate_flaps 5)". */
+/* How far the figures are above a threshold: the highest ratio of a figure to its threshold; 0: all
+ * are below. Writes the reason: "7 losses of the link in 10 min (isolate_flaps 5)". */
 double isolate_excess(const struct isolate_options *options, const struct isolate_figures *figures,
 		      char reason[ISOLATE_REASON_SIZE]);
-/* The most ports that may be isolated at one time: the quota, and at most 1 % of the links, but not
- * less than one port. */
+/* The largest number of ports that may be isolated at one time: the quota, but at most 1 % of the
+ * links (at least one port). */
 unsigned isolate_limit(const struct isolate_options *options, unsigned links);
 /* The verdict about a port above a threshold. */
 enum isolate_verdict isolate_verdict(const struct isolate_options *options,
@@ -78,12 +79,12 @@ enum isolate_verdict isolate_verdict(const struct isolate_options *options,
 
 /* Whether the policy is on. */
 bool isolate_is_on(const struct isolate_options *options);
-/* The time of the wall clock from which the errors of a port count: ISOLATE_WINDOW_S ago, and not
- * before the last undrain of its link after the policy had isolated it. */
+/* The wall-clock time from which the errors of a port count: ISOLATE_WINDOW_S ago, or the last
+ * undrain of its link after the policy had isolated it, if that is later. */
 uint64_t isolate_since_s(const struct sm *sm, guid_t guid, bool is_switch, uint8_t num);
-/* From now on the errors of a port, an end of an undrained link, count anew. */
+/* Only errors after this call count for the port, an end of an undrained link. */
 void isolate_pardon(struct sm *sm, guid_t node_guid, uint8_t num);
-/* The errors of ports after a read of the counters: isolates at most one port. */
+/* Judges the errors of ports after a read of the counters, and isolates at most one port. */
 void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t count);
 
 #endif

@@ -139,7 +139,8 @@ static const char *restore_forbidden(void *arg)
 	return sm_is_master(sm) ? NULL : sm_state_name(peers_role(sm->peers));
 }
 
-/* P_Keys by the same measure as a partition file, drained ports by that of weftctl drain. */
+/* Judges P_Keys by the rule for a partition file, and drained ports by the rule of weftctl
+ * drain. */
 static void restore_judge(void *arg, struct registry *document, save_judged_fn *judged, void *ctx)
 {
 	struct sm *sm = arg;
@@ -218,7 +219,7 @@ static guid_t standby_without_m_keys(const struct sm *sm)
 	return 0;
 }
 
-/* Without the replication, an administrator keeps the managers alike. */
+/* Without the replication, an administrator keeps the settings of the managers equal. */
 static bool m_keys_may_begin(const void *ctx)
 {
 	const struct sm *sm = ctx;
@@ -432,7 +433,7 @@ static bool may_take_over(void *ctx)
 	return replica_ready(((struct sm *)ctx)->replica);
 }
 
-/* The LID of a manager: for the MASTER, that which is polled; or LID_NONE. */
+/* The LID of a manager; for the MASTER, the LID that is polled. LID_NONE: unknown. */
 static lid_t lid_of_manager(const struct sm *sm, guid_t guid)
 {
 	const struct peer *list, *found = peers_master(sm->peers);
@@ -496,7 +497,7 @@ char *sm_m_keys_danger(const struct sm *sm, const struct sm_options *options)
 	return mem_printf("m_key_mode: standby 0x%016" PRIx64
 			  " would not get the M_Keys, and could not manage the fabric after a "
 			  "failover: set the same ha_psk_file on all managers, restart them, and "
-			  "wait until ha status shows that it copies all",
+			  "wait until weftctl ha status shows COPIES all",
 			  standby);
 }
 

@@ -52,18 +52,19 @@ int sm_replicate(struct sm *sm, struct stream_carrier *carrier, const struct sto
 const struct node_facts *sm_port_node(const struct sm *sm, guid_t port_guid, unsigned *port);
 /* The fabric as discovered, also with nodes that are gone (fabric/gone.h). Borrowed. */
 const struct fabric *sm_fabric(const struct sm *sm);
-/* The address of another manager of the election at this port. False: none is known; then this also
+/* The address of another manager of the election at this port. False: it is unknown. Then this also
  * requests a sweep, limited in rate. */
 bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out);
-/* This manager does not answer at its address: requests a sweep, limited in rate, and only once for
- * the same address. */
+/* Another manager does not answer at its address. Requests a sweep, limited in rate, and only once
+ * for the same address. */
 void sm_doubt_manager(struct sm *sm, guid_t guid);
-/* The port GUID of the manager at this LID, if this manager is MASTER and the other is not; or 0. A
- * manager is known by its SMInfo, which sm/election/trust.h has judged. */
+/* The port GUID of the other manager at this LID, if this manager is MASTER and the other is not;
+ * else 0. The other manager is known by its SMInfo, which sm/election/trust.h has judged. */
 guid_t sm_admits(const struct sm *sm, lid_t lid);
-/* Why M_Keys must not be switched on by these options, for free(): a standby would not get them.
- * NULL: they may, or they are on already. After a restart with such options, the first M_Keys wait
- * until no standby lacks them, or until an administrator has accepted this danger of a reload. */
+/* Why these options must not switch M_Keys on, for free(): a standby would not get the keys. NULL:
+ * they may, or M_Keys are on already. After a restart with such options, ports get no first M_Keys
+ * until all standbys would get them, or until an administrator has accepted this danger of a
+ * reload. */
 char *sm_m_keys_danger(const struct sm *sm, const struct sm_options *options);
 /* Replaces the addresses of ha_peers; without replication it does nothing. */
 void sm_set_peers(struct sm *sm, const char *peers);

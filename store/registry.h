@@ -181,8 +181,8 @@ struct disabled_entry { /* identified by node_guid and port */
 
 enum { DRAINED_NAME_SIZE = 65, DRAINED_REASON_SIZE = 96 };
 
-/* A port of a switch that stays isolated because of a drained target, or the target itself, without
- * a port: sm/discovery/drained.h. */
+/* A port of a switch that stays disabled because of a drained target; or, without a port, the
+ * target itself if it is a node: sm/discovery/drained.h. */
 struct drained_entry { /* identified by the first four members */
 	guid_t node_guid;
 	uint8_t port;	 /* 0: node_guid is the target, a node */
@@ -198,8 +198,9 @@ struct drained_entry { /* identified by the first four members */
 
 enum { LOST_LINK_NAME_SIZE = 65 };
 
-/* A link that was lost and did not return: fabric/lost_links.h. The lower GUID comes first; but of
- * a host that was lost unseen only the port GUID is known, and it comes second, with port 0. */
+/* A link that was lost and has not returned: fabric/lost_links.h. The end with the lower GUID comes
+ * first. For a host that was lost while no weftd was MASTER, only the port GUID is known: it comes
+ * second, with port 0. */
 struct lost_link_entry { /* identified by the first four members */
 	guid_t node_guid;
 	uint8_t port;

@@ -26,8 +26,8 @@ struct registry_replace { /* embedded in the struct of the caller */
  * from has no record of a spared kind, the records of that kind in to stay. */
 void registry_replace_begin(struct registry_replace *replace, struct registry *to,
 			    struct registry *from, uint64_t spared);
-/* Call it directly after the begin. The record of to that has this key stays as it is, or stays
- * absent, if keeps() returns true. */
+/* Call it directly after registry_replace_begin(). If keeps() returns true, the record of to with
+ * this key stays as it is, or stays absent. */
 void registry_replace_keep(struct registry_replace *replace,
 			   bool (*keeps)(void *ctx, enum registry_kind kind, const void *record),
 			   void *ctx);

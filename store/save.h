@@ -28,7 +28,7 @@ struct save_owner {
 	/* Finds out whether ports would be cut off by the records of a document, which does not
 	 * change until then. judged(arg, danger) follows in a later turn, once. */
 	void (*judge)(void *ctx, struct registry *document, save_judged_fn *judged, void *arg);
-	/* A document takes effect now. It may get further records, which restored state needs. */
+	/* A document takes effect now. The callee may add records that the restored state needs. */
 	void (*complete)(void *ctx, struct registry *document);
 	void (*judge_cancel)(void *ctx); /* judged() is not called any more; harmless otherwise */
 	void (*restored)(void *ctx);	 /* a document has taken effect */

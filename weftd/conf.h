@@ -129,8 +129,8 @@ void conf_row_print(const struct conf *conf, const struct conf_row *row, FILE *o
 bool conf_row_differs(const struct conf_row *row, const struct conf *one, const struct conf *other);
 /* The range as the pages show it: "0..15", "10..10000 ms", "normal | standby-only". */
 void conf_row_range(const struct conf_row *row, char range[CONF_RANGE_SIZE]);
-/* Whether the replication uses the fabric. A standby-only manager, which is not visible there, does
- * not. */
+/* Whether the replication uses the fabric. A standby-only manager does not, because it is not
+ * visible on the fabric. */
 bool ha_is_inband(const struct conf *conf);
 /* Whether the replication over TCP is configured. */
 bool ha_is_wanted(const struct conf *conf);

@@ -300,7 +300,7 @@ static guid_t say_disabled(const void *before, const void *after, char text[TEXT
 	return 0;
 }
 
-/* Only of the target, not of each port of its neighbours. */
+/* Only the target has an event, not each port of its neighbours. */
 static guid_t say_drained(const void *before, const void *after, char text[TEXT_SIZE])
 {
 	const struct drained_entry *entry = after ? after : before;

@@ -11,8 +11,8 @@ struct isolation {
 	struct sm *sm;
 };
 
-/* After each read of the counters, the policy judges all ports with errors. isolation must stay in
- * place; pm and sm are borrowed. */
+/* From now on, the policy judges all ports with errors after each read of the counters. isolation
+ * must stay at its address; pm and sm are borrowed. */
 void isolation_begin(struct isolation *isolation, struct pm *pm, struct sm *sm);
 
 #endif

@@ -22,7 +22,8 @@
 struct manager {
 	struct loop *loop;
 	struct txn_table *txns;
-	/* Of the replication over the fabric; NULL: there is none. keyed: the same, with keys. */
+	/* The carrier of the replication over the fabric; NULL: there is none. keyed: the carrier
+	 * with keys. */
 	struct stream_carrier *inband, *keyed;
 	struct registry *registry;
 	struct store *store; /* NULL: nothing is stored */

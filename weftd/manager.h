@@ -26,8 +26,8 @@ struct manager *manager_new(struct loop *loop, struct work_pool *pool, struct tr
 /* Frees the manager; call manager_stop() first for a clean end. */
 void manager_free(struct manager *manager);
 /* Accepts standbys, or follows a master, over carrier, as conf says. Call it before
- * manager_start(). carrier must outlive the manager. Without carrier, the replication runs over the
- * fabric if conf wants it, with keys (copied) if there are any. Returns 0, or -errno with the
+ * manager_start(). carrier must outlive the manager. If carrier is NULL, the replication runs over
+ * the fabric if conf enables it, with keys (copied) if there are any. Returns 0, or -errno with the
  * reason in why. */
 int manager_replicate(struct manager *manager, struct stream_carrier *carrier,
 		      const struct psk_list *keys, const struct conf *conf,

@@ -32,7 +32,7 @@ static int order_by_name(const void *left, const void *right)
 	return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-/* A line about names that several nodes have, for free(); NULL: each node has its own. */
+/* A line about names that several nodes have, for free(); NULL: each node has its own name. */
 static char *warn_of_doubles(const char *path, const struct map *names)
 {
 	const char **sorted = mem_array(names->count + 1, sizeof(*sorted)), *example = NULL;

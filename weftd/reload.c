@@ -109,7 +109,7 @@ static bool same_secrets(const struct sm_options *a, const struct sm_options *b)
 	       !memcmp(a->secret, b->secret, a->num_secrets * sizeof(a->secret[0]));
 }
 
-/* The files with keys that were read, and whether their keys changed; a new reference. */
+/* The key files that were read, and whether their keys changed; a new reference. */
 static json_t *key_files_json(const struct daemon *daemon, const struct reading *reading)
 {
 	const struct conf *conf = &reading->conf;

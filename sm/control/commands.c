@@ -229,7 +229,7 @@ static const char *name_of(const struct sm *sm, guid_t port_guid)
 
 enum { MASTER_TEXT_SIZE = 240 };
 
-/* How to find the MASTER: its name, port GUID, LID, and the address in ha_peers; in text. */
+/* Describes in text where the MASTER is: name, port GUID, LID, and its address in ha_peers. */
 static const char *master_text(const struct sm *sm, const struct peer *master,
 			       char text[MASTER_TEXT_SIZE])
 {

@@ -17,10 +17,10 @@ struct sm_commands {
 	struct list partition_changes; /* partition.c: not durable, or not written yet */
 	struct list port_changes;      /* port.c: not durable yet */
 	struct list port_listings;     /* port.c: a worker finds their nodes */
-	struct list drains;	       /* drain.c: not durable yet, or under way */
-	struct list judgements;	       /* judge.c: the first judgement is being computed */
-	struct list dumps;	       /* route.c: under way */
-	struct list whys;	       /* why_command.c: agents have not answered yet */
+	struct list drains;	/* drain.c: commands that are not durable yet, or under way */
+	struct list judgements; /* judge.c: the first judgement is being computed */
+	struct list dumps;	/* route.c: under way */
+	struct list whys;	/* why_command.c: agents have not answered yet */
 	struct partition_check *partition_check; /* partition_check.c */
 	struct upload apply_upload;		 /* partition_apply.c */
 	struct list applications;		 /* partition_apply.c: in their order */
@@ -121,8 +121,8 @@ void wait_for_engines(struct sm *sm, struct control_request *request);
  * invalid. */
 int port_argument(const json_t *args);
 
-/* Splits NODE/PORT: the name up to the slash into node, and returns the port. -1: it has no such
- * form. */
+/* Splits NODE/PORT: writes the part before the slash to node, and returns the port. -1: the text
+ * has another form. */
 int split_node_port(const char *name, char node[NODE_DESC_SIZE + 1]);
 
 /* Whether an adapter of several ports has a lower place (fabric/named.h), where lists show it. */

@@ -29,8 +29,8 @@ void sm_judge_options(struct sm *sm, const struct sm_options *options,
 		      struct route_options *route_options,
 		      void (*judged)(void *ctx, const char *danger, const char *error), void *ctx);
 
-/* Whether this manager is MASTER; if not, ends the request with an error, which names the MASTER.
- * what: a command to the user, as in "change partitions". */
+/* Whether this manager is MASTER; if not, ends the request with an error that names the MASTER.
+ * what: the action, such as "change partitions". */
 bool sm_at_master(const struct sm *sm, struct control_request *request, const char *what);
 /* The same, and whether it has a view of the fabric. */
 bool sm_may_change(const struct sm *sm, struct control_request *request, const char *what);

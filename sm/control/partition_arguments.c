@@ -203,7 +203,8 @@ static bool number_argument(const json_t *value, uint64_t *out)
 	return text && partition_option_number(text, out);
 }
 
-/* Where a record has the options of formats/partition_option.h, and what it has without them. */
+/* The members of a record for the options of formats/partition_option.h, and their values without
+ * an option. */
 static const struct option_place {
 	const char *name;
 	size_t offset, size;

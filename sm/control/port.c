@@ -394,7 +394,7 @@ void port_listings_done(struct sm_commands *commands)
 	}
 }
 
-/* The lists of an adapter have only the ports with a link. */
+/* The lists of an adapter have only its ports with a link. */
 static void refuse_port(const struct asking *asking, uint32_t at)
 {
 	const struct node_facts *facts = facts_at(asking->snapshot, at);

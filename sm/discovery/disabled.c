@@ -13,7 +13,7 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 {
 	const struct disabled_entry key = {.node_guid = node_guid, .port = port};
 
-	/* Searches of the fabric ask for each port. */
+	/* Searches of the fabric call this for each port: the count makes the usual case fast. */
 	return registry_count(registry, REGISTRY_DISABLED) &&
 	       registry_find(registry, REGISTRY_DISABLED, &key) != NULL;
 }

@@ -17,8 +17,8 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 void disabled_apply(struct fabric *fabric, const struct registry *registry);
 /* The same for one port, unless it did not go down after an earlier request. */
 void disabled_keep_down(struct port *port);
-/* Whether weftd takes the link of this port down, so that no route may count on it: it is disabled
- * or drained. */
+/* Whether weftd takes the link of this port down because the port is disabled or drained. No route
+ * may rely on this link. */
 bool disabled_is_going(const struct registry *registry, const struct port *port);
 /* Whether the switch stays reachable from our port without the cable at this port, and without
  * the cables of disabled ports. Otherwise the port could not be enabled again. */

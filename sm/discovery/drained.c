@@ -148,7 +148,8 @@ bool drained_is_down(const struct port *port)
 		(port->program.keeps_link && port_state_of(port) == PORT_DOWN));
 }
 
-/* A step that was reached is kept, unless the link of an isolated place came up again. */
+/* A place keeps the step that it has reached, unless its step is isolated and its link came up
+ * again. */
 static void take_record(struct drained *drained, const struct drained *before,
 			struct fabric *fabric, const struct drained_entry *entry)
 {
@@ -212,7 +213,7 @@ const struct drained_place *drained_next_place(const struct drained *drained, si
 	return next ? &drained->places[next - 1] : NULL;
 }
 
-/* What the places of a target cut off that is not marked. */
+/* The losses by the places of a target that is not marked. */
 static struct drained_losses judge_places(const struct drained *drained,
 					  const struct fabric *fabric,
 					  const struct registry *registry, size_t target)
@@ -281,8 +282,8 @@ static void mark_place(const struct drained *drained, struct fabric *fabric,
 		  marks_port(drained, place) || is_marked_by_other(drained, registry, place));
 }
 
-/* Routes never leave the last path of an adapter: a new target is judged before it is marked, and
- * the next one after this. */
+/* Routes never leave the last path of an adapter: each new target is judged before it is marked,
+ * with the earlier targets marked. */
 static void mark_new(struct drained *drained, struct fabric *fabric,
 		     const struct registry *registry)
 {
@@ -385,7 +386,7 @@ void drained_unmark(struct drained *drained, struct fabric *fabric)
 	drained_free(drained);
 }
 
-/* Changes the marks of a target for a search, and not the topology. */
+/* Changes the marks of a target for a search only: the topology stays the same. */
 static void show_target(const struct drained *drained, const struct fabric *fabric,
 			const struct registry *registry, size_t target, bool is_drained)
 {
@@ -427,7 +428,7 @@ static bool leads_to_end(const struct registry *registry, const struct drained_e
 	return registry_first(registry, REGISTRY_LID, LID_BY_PLACE, &key) != NULL;
 }
 
-/* Of a node that is drained itself it is wanted. */
+/* A node that is drained itself is not missing: the administrator wanted this. */
 static bool is_missing(const struct fabric *fabric, const struct registry *registry, guid_t guid)
 {
 	const struct node *node = fabric_find_node(fabric, guid);

@@ -2,13 +2,13 @@
 /*
  * Drained nodes and ports. A drained target is a node or a port: routes avoid it, then the ports
  * that lead to it are disabled, as weftctl port disable does. These ports are the places of the
- * target: of a switch, the ports of its neighbours, because weftd could not reach the switch to
- * enable its own ports again. Each place is a record of the registry (struct drained_entry), and so
- * is each drained node. So the state survives a restart of the manager, of the switches, and a
- * failover.
+ * target. The places of a switch are the ports of its neighbours, because weftd could not reach the
+ * switch to enable its own ports again. Each place and each drained node is a record of the
+ * registry (struct drained_entry). So the state survives restarts of the manager and of the
+ * switches, and a failover.
  *
  * drained_mark() copies the records to the model: port->program.drained, switch_state.drained. A
- * freeze leaves out the cables of such ports between switches, and such switches.
+ * freeze leaves out drained switches, and drained cables between switches.
  *
  * Implemented in drained.c (records, marks), drained_judge.c (places and losses) and drained_json.c
  * (status). Loop thread only.
@@ -23,7 +23,7 @@
 
 enum drained_step {
 	DRAINED_MARKED,	  /* routes may still use the port */
-	DRAINED_CLEAR,	  /* no table of its switch uses it any more: to be disabled */
+	DRAINED_CLEAR,	  /* no table of its switch uses it: it can be disabled */
 	DRAINED_ISOLATED, /* its link was seen disabled */
 };
 
@@ -40,11 +40,11 @@ struct drained_place {
 
 struct drained_target {
 	struct drained_entry entry; /* a copy of its first record */
-	/* Other paths were lost since the drain was judged: ports that are not down yet stay up,
+	/* Other paths were lost after the drain was judged. Ports that are not down yet stay up,
 	 * and are not marked, until there is another path again. */
 	bool held;
 	bool is_new;		  /* no drained_mark() before had it */
-	bool untold;		  /* held from the beginning, which is not logged yet */
+	bool untold;		  /* held from the beginning; not logged yet */
 	bool cuts_off;		  /* drained_cut_off() found a switch at the last sweep */
 	size_t first;		  /* index of a place + 1 */
 	unsigned ports, isolated; /* drained_tally() */
@@ -56,37 +56,36 @@ struct drained {
 	size_t count;
 	struct drained_target *targets;
 	size_t num_targets;
-	/* The index of a target + 1, and of a place + 1, by hashes of the members that identify it.
-	 */
+	/* The index of a target + 1, and of a place + 1, by a hash of its identifying members. */
 	struct map index, place_index;
 };
 
-/* A walk over the records that are in force; those of an ended drain are not (ending). NULL: no
- * more. index: -1, or of a walk that drained_at() or drained_find() began. */
+/* A walk over the records in force, without those of ended drains (ending). Returns NULL at the
+ * end. index: -1, or the index of the walk that drained_at() or drained_find() began. */
 const struct drained_entry *drained_first(const struct registry *registry);
 const struct drained_entry *drained_next(const struct registry *registry, int index,
 					 const struct drained_entry *entry);
 /* The first record that drains this port of a switch; NULL: none. */
 const struct drained_entry *drained_at(const struct registry *registry, guid_t node_guid,
 				       uint8_t port);
-/* The same, or of the other end of this cable, if that end is disabled and this port is the target.
- */
+/* The same. If this port is the target and the other end of its cable is disabled: the record of
+ * that end. */
 const struct drained_entry *drained_of_port(const struct registry *registry, guid_t node_guid,
 					    uint8_t port);
 /* Whether there is a record at this place. */
 bool port_is_drained(const struct registry *registry, guid_t node_guid, uint8_t port);
-/* A hash of place and target, and whether two records have the same. */
+/* A hash of place and target; whether two records have the same place and target. */
 uint64_t drained_place_key(const struct drained_entry *entry);
 bool drained_same_place(const struct drained_entry *a, const struct drained_entry *b);
-/* The records of a target, a node (port 0) or a port; the first, or NULL. The next: drained_next()
- * with the index DRAINED_BY_TARGET. */
+/* The first record of a target: a node (port 0) or a port; NULL: none. drained_next() with the
+ * index DRAINED_BY_TARGET returns the next record. */
 const struct drained_entry *drained_find(const struct registry *registry, guid_t node_guid,
 					 uint8_t port);
 /* Whether the manager's own path passes this target, so that it is not isolated. */
 bool drained_is_own(const struct fabric *fabric, const struct drained_entry *entry);
 
-/* Brings the marks of the model up to date with the records. extend: also adds records for cables
- * of drained switches that are new. fabric->topology rises if routes are affected. */
+/* Brings the marks of the model up to date with the records. extend: also adds records for new
+ * cables of drained switches. fabric->topology rises if routes are affected. */
 void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
 		  bool extend);
 /* The target of a record; NULL: drained_mark() did not see it, or it is the manager's own path. */
@@ -98,26 +97,26 @@ void drained_tally(struct drained *drained);
 void drained_unmark(struct drained *drained, struct fabric *fabric);
 /* The port of a place; NULL: it is not in the fabric. */
 struct port *drained_port(const struct fabric *fabric, const struct drained_entry *entry);
-/* Whether the link of a port is down as weftd requested: the port shows Disabled, or never does. */
+/* Whether the link of a port is down as weftd requested. Some ports never show Disabled. */
 bool drained_is_down(const struct port *port);
 /* Requests that the links of clear places are taken down. Called before programming. now_us: time
  * of the loop's clock; packets of old routes get settle_us to pass. */
 void drained_apply(const struct drained *drained, const struct fabric *fabric, uint64_t now_us,
 		   uint64_t settle_us);
 
-/* What a target would cut off. */
+/* The losses that the drain of a target would cause. */
 struct drained_losses {
 	unsigned ports; /* of adapters that lose their path to the manager's part of the fabric */
-	uint64_t pairs; /* of ports of adapters */
+	uint64_t pairs; /* pairs of ports of adapters */
 };
 
 /* The places that isolate a target: a node (port 0), or one of its ports. Returns their number, and
- * an array for free(); only the members node_guid and port are set. Of a port between switches it
- * is the end that the manager can still reach. 0: there is none. */
+ * an array for free(); only the members node_guid and port are set. For a port between switches,
+ * the place is the end that the manager can still reach. 0: there is no place. */
 size_t drained_places(const struct fabric *fabric, const struct registry *registry,
 		      const struct node *node, uint8_t port, struct drained_entry **out);
-/* What is lost if these ports are disabled, too; an adapter that is the target itself, and its
- * ports, do not count. */
+/* The losses if these ports are disabled in addition. If the target is an adapter, its own ports do
+ * not count. */
 struct drained_losses drained_judge(const struct fabric *fabric, const struct registry *registry,
 				    const struct node *target, const struct drained_entry *places,
 				    size_t count);
@@ -128,20 +127,20 @@ struct drained_losses drained_judge_all(const struct fabric *fabric,
 					const struct node *const *targets, size_t num_targets,
 					const struct drained_entry *places, size_t count);
 
-/* What is lost by a target that is drained already, as if it was not. */
+/* The losses by a target that is drained already, as if it was not drained yet. */
 struct drained_losses drained_judge_again(const struct drained *drained,
 					  const struct fabric *fabric,
 					  const struct registry *registry, size_t target);
 
-/* Walks over the places of a target. NULL: the first, or no more. */
+/* Walks over the places of a target. place NULL: begins. Returns NULL at the end. */
 const struct drained_place *drained_next_place(const struct drained *drained, size_t target,
 					       const struct drained_place *place);
-/* The NodeGUID of a switch that the manager does not reach, and that has, or had, a cable to this
- * target: its disabled port may be the cause. 0: there is none. A host is never meant. */
+/* The NodeGUID of a switch that the manager no longer reaches, and that has or had a cable to this
+ * target: its disabled port may be the cause. 0: there is no such switch. Hosts do not count. */
 guid_t drained_cut_off(const struct drained *drained, const struct fabric *fabric,
 		       const struct registry *registry, size_t target);
 
-/* The number of places, by the policy or by commands. */
+/* The number of places that the policy, or commands, drained. */
 unsigned drained_count(const struct registry *registry, bool by_policy);
 /* The numbers of places, the ports that are down because of them, the first target of the policy,
  * and the first switch of drained_cut_off(), for weftctl status; a new reference. */

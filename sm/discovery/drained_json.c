@@ -20,7 +20,7 @@ static const char *name_of_target(const struct fabric *fabric, const struct drai
 	return node ? node->facts->description : (const char *)of->name;
 }
 
-/* of NULL: this manager is not MASTER, and does not know more. */
+/* of NULL: this manager is not MASTER, so it only has the record. */
 static const char *state_of(const struct fabric *fabric, const struct drained_entry *target,
 			    const struct drained_target *of)
 {
@@ -91,8 +91,8 @@ bool drained_explains(const struct registry *registry, const struct lost_link *l
 	return false;
 }
 
-/* Both ports of each isolated cable; and of the links behind a switch that was drained by force,
- * such as those of its hosts. */
+/* Both ports of each isolated cable, and of each link behind a switch that was drained by force,
+ * such as the links of its hosts. */
 static unsigned count_down(const struct drained *drained, const struct fabric *fabric,
 			   const struct registry *registry)
 {
@@ -158,7 +158,8 @@ json_t *drained_ports_json(const struct drained *drained, const struct fabric *f
 	return json;
 }
 
-/* A target with a port has one record. Of a node, only the record without a port counts. */
+/* A target that is a port has one record. Of the records of a node, only that without a port
+ * counts. */
 json_t *drained_json(const struct drained *drained, const struct fabric *fabric,
 		     const struct registry *registry)
 {

@@ -6,8 +6,8 @@
 #include "sm/discovery/drained.h"
 #include "sm/discovery/reach.h"
 
-/* The ports of other nodes at the cables of this node: of a switch only those that the manager
- * reaches without the node. */
+/* The ports of other nodes at the cables of this node. If it is a switch, only those that the
+ * manager reaches without the switch. */
 static size_t places_of_node(const struct fabric *fabric, const struct registry *registry,
 			     const struct node *node, struct drained_entry *out)
 {
@@ -29,10 +29,10 @@ static size_t places_of_node(const struct fabric *fabric, const struct registry 
 	return count;
 }
 
-/* The end of a cable that is to be disabled: the manager must reach it without the cable. If it
- * reaches both, this is the end that is nearer to the manager, because it remains reachable when
- * more cables are lost; if both are equally near, the far end, so that the record of the port
- * names both. */
+/* The end of a cable that is to be disabled. The manager must reach this end without the cable. If
+ * it reaches both ends, this is the end that is nearer to the manager, because that end remains
+ * reachable when more cables are lost. If both are equally near, it is the far end, so that the
+ * record of the port names both. */
 static const struct port *end_to_disable(const struct fabric *fabric,
 					 const struct registry *registry, const struct port *port)
 {

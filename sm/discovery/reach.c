@@ -109,8 +109,8 @@ static bool is_own_part(const struct reach *reach, size_t at)
 	return at == OWN + 1 || (at && reach->parts[at - 1].has_met);
 }
 
-/* Looks at the next switch of a part. met: the part that the manager's part may meet. Returns
- * whether the two have met. */
+/* Looks at the next switch of a part. met: the other part. Returns whether the two parts have
+ * met. */
 static bool expand(struct reach *reach, size_t part, size_t met)
 {
 	struct node *node = reach->parts[part].queue[reach->parts[part].head++];
@@ -137,7 +137,7 @@ static bool expand(struct reach *reach, size_t part, size_t met)
 	return meets;
 }
 
-/* The search goes on from the switches of a part that has met the manager's. */
+/* The search continues from the switches of a part that has met the manager's part. */
 static void join_own(struct reach *reach, size_t part)
 {
 	struct reach_part *joined = &reach->parts[part];
@@ -200,8 +200,8 @@ unsigned reach_count_lost(struct reach *reach, struct port *const *cables, size_
 		finds_all &= reach_finds(reach, node);
 		finds_all &= reach_finds(reach, peer);
 	}
-	/* The manager's part is the smaller one, and the others were not counted to their end. An
-	 * agent that did not answer yet is no end port of the fabric. */
+	/* The manager's part is smaller, and the counts of the other parts are not complete. An
+	 * agent that has not answered yet is not an end port of the fabric. */
 	if (!finds_all && is_complete(reach, OWN)) {
 		unsigned all = reach_count_ends(reach), own = reach->parts[OWN].ends;
 

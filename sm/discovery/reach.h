@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * Which switches the manager still reaches if some cables are taken down, and the adapters that it
- * does not. The search goes on from the manager's switch and from the switch in question in turn,
- * so that both have looked at about as many ports. It ends where the two parts meet, or when the
- * smaller part is complete. So in a fabric with other paths its cost hardly depends on the size of
- * the fabric. Disabled and drained cables are never passed. Loop thread only.
+ * Which switches the manager still reaches if some cables are taken down, and which adapters it
+ * does not reach any more. The search advances from the manager's switch and from the switch in
+ * question in turn, so that both parts have looked at about the same number of ports. It ends when
+ * the two parts meet, or when the smaller part is complete. So in a fabric with other paths, its
+ * cost hardly depends on the size of the fabric. The search never passes disabled and drained
+ * cables. Loop thread only.
  */
 #ifndef SM_DISCOVERY_REACH_H
 #define SM_DISCOVERY_REACH_H
@@ -30,16 +31,17 @@ struct reach {
 void reach_begin(struct reach *reach, const struct fabric *fabric, const struct registry *registry,
 		 bool as_routes);
 void reach_end(struct reach *reach);
-/* Takes down a cable. Before the first search. */
+/* Takes down a cable. Call it before the first search. */
 void reach_take_down(struct reach *reach, const struct port *port);
-/* Leaves out a node: a switch is not passed, an adapter does not count. Before the first search. */
+/* Leaves out a node: the search does not pass a switch, and does not count an adapter. Call it
+ * before the first search. */
 void reach_leave_out(struct reach *reach, const struct node *node);
 /* Whether the search may pass the cable at this port now. */
 bool reach_passes(const struct reach *reach, const struct port *port);
 /* Whether the manager reaches this switch. */
 bool reach_finds(struct reach *reach, struct node *node);
-/* The number of ports of adapters that the manager does not reach because of these cables, which
- * reach_take_down() got after reach_passes() was true for each. */
+/* The number of ports of adapters that the manager does not reach because of these cables. Each
+ * cable was passed to reach_take_down(), after reach_passes() had returned true for it. */
 unsigned reach_count_lost(struct reach *reach, struct port *const *cables, size_t count);
 /* The number of ports of adapters in the fabric that are not left out. */
 unsigned reach_count_ends(const struct reach *reach);

@@ -91,8 +91,8 @@ bool peers_request(struct peers *peers, guid_t guid, uint8_t method, uint32_t co
 		   void (*done)(void *owner, void *subject, const struct smp_request *request,
 				const struct smp_answer *answer),
 		   void *owner);
-/* The master may have another LID: from now on, until the role changes, surveys look for it. The
- * polls of a STANDBY do not notice this, because they also use a directed route. */
+/* The master may have another LID: surveys look for it until the role changes. The polls of a
+ * STANDBY do not notice the change, because they also use a directed route. */
 void peers_doubt_lid(struct peers *peers, guid_t guid);
 /* A connection with the master was closed, so it may have ended: polls it at once, and one
  * interval without an answer is enough. */

@@ -235,7 +235,7 @@ static bool any_port_has_a_key(const struct keys *keys)
 	return false;
 }
 
-/* Keys that are set already stay, whatever the standbys get. */
+/* Keys that are set already stay, even if a standby would not get them. */
 static bool may_not_begin(const struct keys *keys)
 {
 	return keys->options->m_key_mode != M_KEY_NONE && !keys->accepted && keys->may_begin &&

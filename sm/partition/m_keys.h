@@ -45,12 +45,12 @@ struct keys {
 	loop_fn *done;
 	void *done_arg;
 	uint64_t topology;
-	/* Whether ports may receive their first M_Keys: at present, each known standby would get
-	 * them, too. NULL: always. */
+	/* Whether ports may receive their first M_Keys, because each known standby would get the
+	 * keys, too. NULL: always. */
 	bool (*may_begin)(const void *ctx);
 	const void *may_begin_ctx;
-	bool accepted;	    /* an administrator has confirmed the options without that */
-	bool held_back;	    /* they may not */
+	bool accepted;	    /* an administrator has accepted that a standby would not get them */
+	bool held_back;	    /* ports may not receive their first M_Keys */
 	bool walked;	    /* with the present options */
 	unsigned recorded;  /* records that the walk changed: they must be durable first */
 	unsigned unsettled; /* ports that have not shown their key yet: checked again later */
@@ -69,7 +69,7 @@ struct keys {
  * on. */
 void keys_init(struct keys *keys, struct loop *loop, struct registry *registry,
 	       struct fabric *fabric, const struct sm_options *options);
-/* Asks may_begin(ctx) before the first port receives an M_Key. */
+/* Calls may_begin(ctx) before the first port receives an M_Key. */
 void keys_ask_first(struct keys *keys, bool (*may_begin)(const void *ctx), const void *ctx);
 /* Frees everything; the registry keeps the keys. */
 void keys_done(struct keys *keys);
@@ -78,8 +78,8 @@ void keys_done(struct keys *keys);
  * all keys, possibly at once. keys->recorded then says whether the registry must become durable
  * first. */
 void keys_settle(struct keys *keys, loop_fn *done, void *arg);
-/* The options have changed. accepted: the first M_Keys may now be set, whatever the standbys get.
- */
+/* The options have changed. accepted: the first M_Keys may now be set, even if a standby would not
+ * get them. */
 void keys_changed(struct keys *keys, bool accepted);
 
 /* Trap 256 arrived from this port: counts the violation for its sender, and logs it. */

@@ -177,8 +177,8 @@ struct port_keys policy_guid_keys(struct policy *policy, guid_t guid);
 /* Whether the partitions give the end port with this GUID a P_Key of this partition, its aliases
  * not counted. */
 bool policy_is_own_member(struct policy *policy, guid_t guid, pkey_t p_key);
-/* Whether two ports, or one with itself, can communicate in the default partition: of two ports,
- * one must be a full member. GUIDs of granted aliases count as their ports. */
+/* Whether two ports can communicate in the default partition: at least one must be a full member. A
+ * member can always communicate with itself. GUIDs of granted aliases count as their ports. */
 bool policy_share_default(struct policy *policy, guid_t one, guid_t other);
 /* Whether the port should have a P_Key of this partition. True for all ports while a document is
  * half applied, because the ports are judged after it. */

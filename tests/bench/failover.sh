@@ -12,7 +12,7 @@
 #	keys     as follows, with M_Keys at protection level 2; before it a restart, a rotation, a host without a key
 #	large    as follows, with 11,664 hosts instead of 648; only when named
 #	inband   the standby follows the master over the fabric, without a key (durability "standby")
-#	inband-key, inband-large, inband-large-key  the same with a key, with 11,664 hosts, with both; only when named
+#	inband-key, inband-large, inband-large-key  the same with a key, with 11,664 hosts, or with both; only if ONLY has them
 #
 # A third host sends a few hundred requests a second to the SA of the standby. weftsim is queried some thirty times a
 # second for the Sets, and for the hosts that have the new SM LID and were notified to re-register: these times are when

@@ -451,8 +451,8 @@ static void takeover_inband(struct sim *sim, const char *options, bool gone)
 	sim_until(sim, 10 * SIM_S, "the standby takes over", is_master, second);
 	sim_settle(sim, 60 * SIM_S);
 	sim_expect(sim, registered.acknowledged > 20);
-	/* Without the LIDs of absent hosts, it does not keep the LID of the host of the master:
-	 * that changes one block of each switch. */
+	/* The new master does not know the LIDs of absent hosts, so it does not keep the LID of the
+	 * former master's host: this changes one block of each switch. */
 	sim_expect(sim, second->lft_sets_sent == (gone && !strcmp(options, INBAND) ? SWITCHES : 0));
 	/* Without the tables, it reads them. */
 	sim_expect(sim, second->lft_gets_sent <= 4 * SWITCHES);

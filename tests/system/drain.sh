@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftctl drain and undrain on weftsim. While a spine is drained and comes back, the tables of the switches lead every
-# host to every other host at each moment that is looked at. The last spine and a leaf are refused, with the numbers of
-# ports and pairs. The drain survives a restart, a reboot of the neighbours, and a failover.
+# weftctl drain and undrain on weftsim. While a spine is drained and undrained, the test reads the tables of the switches
+# again and again: they always lead every host to every other host. The last spine and a leaf are refused, with the
+# numbers of ports and pairs. The drain survives a restart, a reboot of the neighbours, and a failover.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -144,12 +144,12 @@ isolated_again() {
 		equal "the port" "$(ctl daemon port show leaf-02 5 | json '@$_{qw(state physical)}')" "DOWN Disabled"
 }
 
-in_step() {
+in_sync() {
 	[ "$(ctl daemon ha status 2>/dev/null | json '$_->{standbys}[0]{state}')" = "in sync" ]
 }
 
 failed_over() {
-	run standby host-0009 8 "$two" "$one" && wait_for 30 in_step || because "the standby is not in sync: $(ctl daemon ha status)" || return 1
+	run standby host-0009 8 "$two" "$one" && wait_for 30 in_sync || because "the standby is not in sync: $(ctl daemon ha status)" || return 1
 	equal "the standby's list" "$(status standby 'map { @$_{qw(description by)} } @{$_->{drained}}')" "spine-01 command" || return 1
 	kill_now daemon || return 1
 	wait_for 30 is_up standby || because "the standby is $(status standby '$_->{role}')" || return 1
@@ -193,8 +193,8 @@ check "a spine is drained without loss" spine || finish
 check "commands show it" shown
 check "it is drained once" twice
 check "the last path, hosts and the manager's own path" limits
-check "it stays so over a restart and a reboot" restarted
-check "it stays so over a failover" failed_over
+check "the drain survives a restart and a reboot" restarted
+check "the drain survives a failover" failed_over
 check "undrain restores the tables" undrained
 check "a host" a_host
 check "a leaf, with --force" forced

@@ -95,7 +95,7 @@ link_down() {
 	healthy one '^healthy +links +all up$'
 }
 
-# A lost link is known after weftd was killed. So is a host that left while no weftd ran, by its switch port.
+# After weftd was killed, health still lists a lost link. It also lists a host that left while no weftd ran.
 lost_over_restart() {
 	bring_up fattree:radix=4,levels=2 && sim 'link down leaf-02 3' || return 1
 	wait_for 30 shows one 4 '1 link down: "leaf-02" port 3' || because "exit status $level: $(cat health.txt)" || return 1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Replication over the fabric without a key: two weftd with default options only, a third port that forges messages, ports
-# of allowed_sm_guids, and a master that is OpenSM. inband-keys.sh has the tests with keys.
+# of allowed_sm_guids, and OpenSM as the master. inband-keys.sh has the tests with keys.
 # shellcheck disable=SC2016 # expressions are Perl
 set -u
 # shellcheck source=tests/system/lib.sh
@@ -88,7 +88,7 @@ master_dies() {
 	ask SR && matches 'ServiceID' answer.txt || because "the new master shows no services"
 }
 
-# The former master returns without its store. It has the higher rank, and takes over with what was registered meanwhile.
+# The former master returns without its store. It has the higher rank, and takes over with the registrations since its end.
 comes_back() {
 	registered 1001 && rm -rf one.state || return 1
 	start_weftd one "${host[one]}" || return 1
@@ -117,7 +117,7 @@ has_tables() {
 	[ "$(ctl two ha status | json '$_->{master}{tables}')" -gt 0 ]
 }
 
-# OpenSM as the master does not have the class: it is left alone, and the standby says why.
+# OpenSM as the master does not support the class: the standby reports this, and OpenSM keeps running.
 opensm_master() {
 	start_weftsim fattree:radix=4,levels=2 || return 1
 	start_opensm osm "${host[one]}" -p 15 || return 1

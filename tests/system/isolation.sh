@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# Isolation by policy on weftsim: the policy isolates a port with errors, exactly this port, no host, no last path, not
-# beyond its quota, and nothing without an option. If the switch loses its other links later, the port comes back.
+# Isolation by policy on weftsim: the policy isolates exactly the port with errors. It isolates no host, no last path, no
+# more ports than its quota, and nothing without an option. If the switch loses its other links later, weftd enables the
+# port.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 

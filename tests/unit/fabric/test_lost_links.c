@@ -138,7 +138,7 @@ static void test_restart(void)
 	bed_pull(&bed, 2, 1);
 	lost_links_settle(bed.fabric, 20);
 	CU_ASSERT_EQUAL_FATAL(registry_count(registry, REGISTRY_LOST_LINK), 2);
-	/* The second link returns while no manager is there. */
+	/* The second link returns while no manager runs. */
 	bed_restart(&bed, registry);
 	bed_pull(&bed, 0, 1);
 	CU_ASSERT_EQUAL(lost(&bed), 0);
@@ -150,7 +150,8 @@ static void test_restart(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(record);
 	CU_ASSERT_EQUAL(record->node_guid, 0x100);
 	CU_ASSERT_PTR_NULL(registry_next(registry, REGISTRY_LOST_LINK, -1, record));
-	/* A role that is lost keeps the records; a return drops them, and so does a command. */
+	/* If the manager loses its role, the records stay. The return of the link drops them, and
+	 * so does a command. */
 	lost_links_end(&bed.fabric->lost_links);
 	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), 1);
 	lost_links_settle(bed.fabric, 40);
@@ -166,7 +167,7 @@ static void test_restart(void)
 	registry_free(registry);
 }
 
-/* A host that left while no manager was there: its LID record has the place. */
+/* A host that left while no manager ran: its LID record names the switch port. */
 static void test_missing_host(void)
 {
 	const struct node_info host = {

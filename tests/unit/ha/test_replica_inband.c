@@ -16,7 +16,8 @@ enum { TENANT_KEY = 0x8012 };
 
 static struct frame_out out;
 
-/* A record of each kind, and for some kinds one that only members of a partition may see. */
+/* A record of each kind, and for some kinds a second record that only members of a partition may
+ * see. */
 
 static const struct lid_entry lid = {.guid = 0x11, .lid = 7};
 static const struct group_entry group = {.mgid = {0xFF, 0x12, [15] = 1},
@@ -130,7 +131,7 @@ static bool shows(const struct manager *manager, const char *of, const char *nam
 	return is;
 }
 
-/* A port that connects and says nothing. */
+/* A port that connects and sends nothing. */
 
 static void rogue_opened(void *ctx)
 {
@@ -172,7 +173,7 @@ static void copies(bool in_clear, bool listed, enum ha_copies expected)
 	CU_ASSERT(shows(one, "standbys", "state", "in sync"));
 	/* A standby without a key lacks registrations, so it makes none durable. */
 	CU_ASSERT(shows(one, "acknowledged_by", NULL, expected == COPY_ALL ? "standby" : "local"));
-	/* The skipped changes count, so it goes on where it was. */
+	/* The skipped changes count, so the standby continues at its position. */
 	pipe_reset(replica_bed.net);
 	drop_all(one);
 	replica_bed_pass(5 * S);
@@ -209,7 +210,8 @@ static void test_group_ends(void)
 	replica_bed_end();
 }
 
-/* The SA shows a port only what it shares a partition with: so does a master without a key. */
+/* The SA shows a port only records of ports with which it shares a partition. A master without a
+ * key does the same. */
 static void test_hidden(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -254,8 +256,8 @@ static void test_sa_key(void)
 	replica_bed_end();
 }
 
-/* What the standby has of its own stays, with the registrations of other partitions. Its other
- * registrations are those of the master. */
+/* The standby keeps its own records, and registrations of other partitions. Its other registrations
+ * are those of the master. */
 static void test_own_records(void)
 {
 	static const struct service_entry old = {.service_id = 99, .gid_guid = 0x11};
@@ -305,8 +307,8 @@ static void test_same_mlid(void)
 	}
 }
 
-/* More managers than places: one with more records takes the place of one with fewer, and one with
- * as many does not. */
+/* More managers than places: a manager with more records takes the place of a manager with fewer. A
+ * manager with the same records does not. */
 static void test_places(void)
 {
 	enum { PLACES = 8 };
@@ -347,7 +349,7 @@ static void inject(struct manager *one)
 	pipe_inject(replica_bed.net, guid_text(one->guid, text), out.bytes, out.size);
 }
 
-/* It sends all kinds of records. The standby takes those that it would have been sent. */
+/* It sends all kinds of records. The standby accepts only records that it may get from a master. */
 static void test_rogue_master(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -379,8 +381,8 @@ static void test_rogue_master(void)
 	replica_bed_end();
 }
 
-/* The election names another MASTER while a standby connects to the former one, or follows it. The
- * former one claims to be the new one, and goes on sending. */
+/* The election names another MASTER while a standby connects to the former MASTER, or follows it.
+ * The former MASTER claims to be the new MASTER, and continues to send. */
 static void test_former_master(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -457,7 +459,7 @@ static void test_rogue_changes(void)
 	}
 }
 
-/* It asks for acknowledgements and takes none: the standby does not keep them all. */
+/* It requests acknowledgements and reads none: the standby does not keep them all. */
 static void test_rogue_silence(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -530,7 +532,8 @@ static void test_other_guid(void)
 	replica_bed_end();
 }
 
-/* The ports are added to the lists of both: the standby gets the rest, by a full copy. */
+/* The ports are added to the lists of both managers: the standby gets the other records by a full
+ * copy. */
 static void test_more_later(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -610,7 +613,8 @@ static void test_has_all(void)
 	replica_bed_end();
 }
 
-/* The lists become shorter while both are connected: at once the standby gets no more. */
+/* The lists become shorter while both are connected: from then on, the standby gets fewer
+ * records. */
 static void test_fewer_later(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
@@ -665,7 +669,7 @@ static void test_peer(void)
 }
 
 /* A standby that has just started has no copy, so it does not accept the offer of its master. It
- * asks for the copy at once. */
+ * requests the copy at once. */
 static void test_offer(void)
 {
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];

@@ -312,7 +312,7 @@ static void test_other_port(void)
 	CU_ASSERT_EQUAL(server.refused, 1);
 	CU_ASSERT(strstr(server.why, "has another port") != NULL);
 	finish();
-	host_parse("10.0.0.1", &bound.list[0].peer); /* of a connection by TCP */
+	host_parse("10.0.0.1", &bound.list[0].peer); /* of a connection over TCP */
 	begin(&bound, &keys);
 	pass(S);
 	CU_ASSERT_EQUAL(server.accepted, 1);

@@ -362,7 +362,7 @@ static void test_lossy(void)
 	both_ways(MAD_SIZE, 50000, 10 * MS);
 }
 
-/* No more than the window is under way. Without bytes that wait, only Alive is sent. */
+/* At most one window of messages is under way. If no bytes wait, only Alive is sent. */
 static void test_window(void)
 {
 	uint64_t before;
@@ -418,7 +418,7 @@ static void test_close(void)
 	}
 }
 
-/* A port that begins sessions one after the other gets three in a second at most. */
+/* A port can begin at most three sessions in a second. */
 static void test_too_many(void)
 {
 	uint64_t end_us;
@@ -439,7 +439,7 @@ static void test_too_many(void)
 	finish();
 }
 
-/* A manager says its last words and ends, without another turn of its loop. */
+/* A manager sends a last message and ends, without another turn of its loop. */
 static void test_last_words(void)
 {
 	pair(INBAND_MESSAGE_MAX);
@@ -515,8 +515,8 @@ static void test_no_carrier(void)
 	finish();
 }
 
-/* An idle standby notices at once that the program of its master has ended, but not if messages are
- * only lost. */
+/* An idle standby detects at once that the program of its master has ended. Lost messages alone do
+ * not end the session. */
 static void test_alive(void)
 {
 	pair(INBAND_MESSAGE_MAX);
@@ -556,7 +556,7 @@ static void test_restart(void)
 	pass(10 * MS);
 	CU_ASSERT_EQUAL(ends[MASTER - 1].accepted, 3);
 	CU_ASSERT(strstr(ends[MASTER - 1].why, "replaces it") != NULL);
-	kill_end(&ends[STANDBY - 1], true); /* it says goodbye */
+	kill_end(&ends[STANDBY - 1], true); /* it sends Close */
 	pass(10 * MS);
 	CU_ASSERT(strstr(ends[MASTER - 1].why, "closed the connection") != NULL);
 	finish();
@@ -643,7 +643,7 @@ static void test_forged_lid(void)
 	finish();
 }
 
-/* It opens sessions all the time, and cannot prevent that of the standby. */
+/* It opens sessions all the time, and cannot prevent the session of the standby. */
 static void test_flood(void)
 {
 	struct end *standby = &ends[STANDBY - 1], *master = &ends[MASTER - 1];
@@ -711,7 +711,7 @@ static void test_collected(void)
 	net.tap = collect;
 	num_collected = 0;
 	for (unsigned i = 0; i < ARRAY_SIZE(collected); i++) {
-		/* The answer is awaited, as if this were a request of the port. */
+		/* The port expects an answer, as if this were its own request. */
 		memset(last_data + 8, (int)i + 1, 8);
 		net.port[STANDBY - 1].under_way[i] = be64_load(last_data + 8);
 		forge(STANDBY, INBAND_OPEN, 0, 70 + i, 1);
@@ -719,7 +719,7 @@ static void test_collected(void)
 	pass(10 * MS);
 	net.tap = NULL;
 	CU_ASSERT_EQUAL_FATAL(num_collected, ARRAY_SIZE(collected));
-	/* They arrive in any order: one of them fits. */
+	/* They arrive in any order: one of them is in the right order. */
 	for (unsigned i = 0; i < ARRAY_SIZE(collected); i++)
 		for (unsigned j = 0; j < ARRAY_SIZE(collected); j++)
 			forge(STANDBY, INBAND_DATA, collected[j], 70 + i, 1);

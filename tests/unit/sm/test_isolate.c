@@ -177,7 +177,7 @@ static void test_isolates_one(void)
 	CU_ASSERT_TRUE(entry->by_policy && !entry->forced);
 	CU_ASSERT_STRING_EQUAL((const char *)entry->reason,
 			       "9 losses of the link in 10 min (isolate_flaps 5)");
-	/* It is being drained: nothing else is isolated now, nor later, because of the quota. */
+	/* The drain is under way: no other port is isolated now. Later the quota prevents it. */
 	isolate_judge(world->sm, figures, ARRAY_SIZE(figures));
 	CU_ASSERT_EQUAL(count_isolated(world), 1);
 	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
@@ -249,7 +249,7 @@ static void test_last_path(void)
 	sm_world_free(world);
 }
 
-/* Not while a sweep is due, nor by a manager that is not MASTER. */
+/* No isolation while a sweep is due, nor by a manager that is not MASTER. */
 static void test_moving(void)
 {
 	struct world *world = begin_policy((struct isolate_options){.flaps = 5, .quota = 4});

@@ -438,7 +438,7 @@ static bool is_undrained(const struct world *world)
 	       control_all_answered(world);
 }
 
-/* The drain ends while its Sets are under way, or Sets are lost: no port stays disabled. */
+/* The drain ends while its Set()s are under way or lost: no port stays disabled. */
 static void test_undrain_early(void)
 {
 	static const struct {
@@ -535,8 +535,8 @@ static void test_two_changes(void)
 	control_end(world);
 }
 
-/* A neighbour that does not take its table still sends through the spine: no port of any other
- * neighbour is disabled before. */
+/* A neighbour that has not acknowledged its table still sends through the spine: until then, no
+ * port of any other neighbour is disabled. */
 static void test_neighbour_waits(void)
 {
 	struct world *world = begin_drain();
@@ -553,7 +553,7 @@ static void test_neighbour_waits(void)
 	control_end(world);
 }
 
-/* A drain by force waits for the tables, too, but not for ever. */
+/* A drain by force also waits for the tables, but not for ever. */
 static void test_force_waits(void)
 {
 	struct world *world = begin_drain();
@@ -644,7 +644,7 @@ static void test_equal_names(void)
 	control_end(world);
 }
 
-/* The host of another manager: refused without force, and no matter of the policy. */
+/* The host of another manager: refused without force. The policy never isolates it. */
 static void test_standby(void)
 {
 	struct world *world = begin_drain();
@@ -675,7 +675,7 @@ static void test_other_end(void)
 
 	say(world, "drain", "\"node\":\"leaf-02\",\"port\":3");
 	CU_ASSERT(control_has(0, "\"isolated\":1"));
-	/* The end that is nearer to the manager, which stays reachable longer. */
+	/* The end that is nearer to the manager stays reachable longer. */
 	CU_ASSERT_EQUAL(sm_world_node(world, "spine-01")->port[2].info.port_physical_state,
 			PHYS_DISABLED);
 	say(world, "drain", "\"node\":\"spine-01\",\"port\":2");

@@ -46,8 +46,9 @@ const struct ctl_command ctl_commands[] = {
 		 "that devices refuse, suppressed `traps`, and wrong M_Keys (`keys`). A manager "
 		 "that is not MASTER omits the checks of the fabric.\nA lost link counts as down "
 		 "until it returns, or until `health accept`. This is also true after a restart of "
-		 "weftd and after a failover. If links were lost while no weftd was MASTER, only "
-		 "links of hosts count; `topology check` finds the others. Links that `port "
+		 "weftd, and after a failover if the standby copies more than registrations. If "
+		 "links were lost while no weftd was MASTER, only links of hosts count; `topology "
+		 "check` finds the others. Links that `port "
 		 "disable` took down and cables that were moved do not count. Traps and wrong "
 		 "keys count for ten minutes."},
 	{.words = "health accept",
@@ -156,8 +157,9 @@ const struct ctl_command ctl_commands[] = {
 		 "disabled, the state is `held: last path`. Routes use the links again, and the "
 		 "drain continues when there is another path. If a switch loses its other links "
 		 "after the ports are disabled, weftd does not end the drain, but `health` names "
-		 "the switch.\nThe state survives restarts and a failover. `health`, `status`, "
-		 "`port list` and `node show` show it. A drained link is not a lost link."},
+		 "the switch.\nThe state survives restarts. It survives a failover if the standby "
+		 "copies more than registrations (`ha status`). `health`, `status`, `port list` "
+		 "and `node show` show it. A drained link is not a lost link."},
 	{.words = "undrain",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true),

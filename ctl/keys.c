@@ -36,7 +36,7 @@ void print_keys(const json_t *data, FILE *out)
 		 "Mode        {mode}, protection level {protection_level:d}, lease "
 		 "{lease_period_s:d} s\n");
 	if (json_is_true(json_object_get(data, "held_back")))
-		fprintf(out, "Held back   a standby would not get the keys: weftctl health\n");
+		fprintf(out, "Held back   a standby would not get the keys: see weftctl health\n");
 	text_put(out, data,
 		 "Ports       {ports:d}, {protected:d} with their key, {changing:d} that may hold "
 		 "an earlier key\n"

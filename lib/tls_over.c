@@ -295,7 +295,7 @@ static void cover_received(void *ctx, const uint8_t *bytes, size_t size)
 	buffer_append(&cover->in, (const char *)bytes, size);
 	cover_step(cover);
 	if (cover->state != GONE && buffer_length(&cover->in) > RECEIVED_MAX)
-		cover_fail(cover, "it sent too much without a record");
+		cover_fail(cover, "it sent too many bytes without a complete TLS record");
 }
 
 static void cover_drained(void *ctx)

@@ -90,8 +90,8 @@ void drain_ended(struct sm *sm);
 
 /* drain_restore.c: a document that is to be restored */
 
-/* The danger of the drained nodes and ports that a document adds, as in "drains ... so that ...",
- * for free(); NULL: none. */
+/* The danger of the drained nodes and ports that a document adds, as in "drains ..., which would
+ * ...", for free(); NULL: none. */
 char *drain_judge_document(const struct sm *sm, const struct registry *document);
 /* Adds the ends of drains and of disabled ports that are not in the document, so that their ports
  * are enabled. */

@@ -5,7 +5,6 @@
  * document end as with weftctl undrain and port enable: without a record, no later sweep would
  * enable their ports. Loop thread only.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,18 +75,17 @@ char *drain_judge_document(const struct sm *sm, const struct registry *document)
 	losses = drained_judge_all(sm->fabric, sm->registry, added.targets, added.count,
 				   added.places, added.count);
 	manager = manager_cut_off(sm, &added);
-	if (losses.ports)
-		danger = mem_printf("drains \"%s\"%s, so that %u port%s of adapters would be cut "
-				    "off, and %" PRIu64 " pair%s of ports would lose %s path",
-				    (const char *)added.places[0].name,
-				    is_one_target(&added) ? "" : " and others", losses.ports,
-				    losses.ports == 1 ? "" : "s", losses.pairs,
-				    losses.pairs == 1 ? "" : "s",
-				    losses.pairs == 1 ? "its" : "their");
-	else if (manager)
+	if (losses.ports) {
+		char *text = drained_losses_text(&losses);
+
+		danger = mem_printf("drains \"%s\"%s, which %s", (const char *)added.places[0].name,
+				    is_one_target(&added) ? "" : " and others", text);
+		free(text);
+	} else if (manager) {
 		danger = mem_printf("drains the link of the other subnet manager at \"%s\" port "
 				    "%u, so that it could not take over",
 				    manager->node->facts->description, manager->num);
+	}
 	free(added.places);
 	free(added.targets);
 	return danger;

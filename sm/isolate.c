@@ -192,8 +192,9 @@ static struct isolate_facts facts_of(const struct sm *sm, const struct port *por
 	facts.no_link = !peer || port_state_of(port) < PORT_ACTIVE;
 	if (facts.moving || facts.no_link)
 		return facts;
-	facts.drained =
-		disabled_is_going(sm->registry, port) || disabled_is_going(sm->registry, peer);
+	facts.drained = port_drained(port) ||
+			port_is_disabled(sm->registry, port->node->guid, port->num) ||
+			port_is_disabled(sm->registry, peer->node->guid, peer->num);
 	facts.own = is_own_link(sm, port);
 	facts.host = !port_of_switch(port) || !port_of_switch(peer);
 	if (isolate_verdict(&sm->options.isolate, &facts) != ISOLATE_NOW)

@@ -5,7 +5,6 @@
  * out (sm/drain.h). weftd continues after this time, and the answer reports the rest. Loop thread
  * only.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -367,18 +366,16 @@ static char *loss_objection(const struct drain_target *target, const struct drai
 {
 	const struct port *peer = target->port ? target->node->port[target->port].peer : NULL;
 	bool leads_to_host = target->node->type == NODE_SWITCH && peer && !port_of_switch(peer);
-	char port[16] = "";
+	char port[16] = "", *text = drained_losses_text(losses), *objection;
 
 	if (target->port)
 		snprintf(port, sizeof(port), " port %u", target->port);
-	return mem_printf(
-		"draining \"%s\"%s would cut off %u port%s of adapters, and %" PRIu64
-		" pair%s of ports would lose %s path; %s%s%s--force drains it all the "
-		"same",
-		target->name, port, losses->ports, losses->ports == 1 ? "" : "s", losses->pairs,
-		losses->pairs == 1 ? "" : "s", losses->pairs == 1 ? "its" : "their",
-		leads_to_host ? "name the host to drain it, \"" : "",
+	objection = mem_printf(
+		"draining \"%s\"%s %s; %s%s%s--force drains it all the same", target->name, port,
+		text, leads_to_host ? "name the host to drain it, \"" : "",
 		leads_to_host ? peer->node->facts->description : "", leads_to_host ? "\"; " : "");
+	free(text);
+	return objection;
 }
 
 /* The reason for a refusal because another manager would lose its link; NULL: none. */

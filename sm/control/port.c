@@ -494,19 +494,27 @@ static void port_change_durable(void *ctx)
 	port_change_free(change);
 }
 
+/* What is lost if the port is disabled. */
+static struct drained_losses losses_of(const struct sm *sm, const struct port *port)
+{
+	const struct drained_entry place = {.node_guid = port->node->guid, .port = port->num};
+
+	return drained_judge(sm->fabric, sm->registry, port->node, &place, 1);
+}
+
 /* The port, its peer, the wanted state, and the ports of adapters and pairs of these that lose
  * their path. */
 static json_t *change_answer(const struct asking *asking, const struct port *port)
 {
-	const struct fabric *fabric = asking->sm->fabric;
 	const struct port *peer = port->peer;
-	unsigned lost =
-		asking->disables ? disabled_cuts_off(fabric, asking->sm->registry, port) : 0;
-	json_int_t pairs = lost ? (json_int_t)lost * (disabled_count_ends(fabric) - lost) : 0;
-	json_t *answer = json_pack("{s:s,s:i,s:b,s:i,s:I}", "node", port->node->facts->description,
-				   "port", port->num, "disabled", asking->disables, "ports_lost",
-				   (int)lost, "pairs_lost", pairs);
+	struct drained_losses losses = {0};
+	json_t *answer;
 
+	if (asking->disables)
+		losses = losses_of(asking->sm, port);
+	answer = json_pack("{s:s,s:i,s:b,s:i,s:I}", "node", port->node->facts->description, "port",
+			   port->num, "disabled", asking->disables, "ports_lost", (int)losses.ports,
+			   "pairs_lost", (json_int_t)losses.pairs);
 	if (peer) {
 		json_object_set_new(answer, "peer", json_string(peer->node->facts->description));
 		json_object_set_new(answer, "peer_port", json_integer(peer->num));

@@ -17,19 +17,11 @@ bool port_is_disabled(const struct registry *registry, guid_t node_guid, uint8_t
 void disabled_apply(struct fabric *fabric, const struct registry *registry);
 /* The same for one port, unless it did not go down after an earlier request. */
 void disabled_keep_down(struct port *port);
-/* Whether weftd takes the link of this port down because the port is disabled or drained. No route
- * may rely on this link. */
-bool disabled_is_going(const struct registry *registry, const struct port *port);
-/* Whether the switch stays reachable from our port without the cable at this port, and without
- * the cables of disabled ports. Otherwise the port could not be enabled again. */
+/* Whether the manager reaches the switch of this port by cables that routes may use, without the
+ * cable at this port, and without disabled and drained ones. Otherwise the port could not be
+ * enabled again. */
 bool disabled_leaves_way(const struct fabric *fabric, const struct registry *registry,
 			 const struct port *port);
-/* The number of ports of adapters that have their link, or their only path to the rest of the
- * fabric, through the cable at this port of a switch, under the same conditions. */
-unsigned disabled_cuts_off(const struct fabric *fabric, const struct registry *registry,
-			   const struct port *port);
-/* The number of ports of adapters that have a link. */
-unsigned disabled_count_ends(const struct fabric *fabric);
 /* An array of objects for weftctl status; a new reference. */
 json_t *disabled_json(const struct fabric *fabric, const struct registry *registry);
 

@@ -121,7 +121,11 @@ struct drained_losses drained_judge(const struct fabric *fabric, const struct re
 				    const struct node *target, const struct drained_entry *places,
 				    size_t count);
 
-/* The same for several targets at once; NULL among targets is ignored. A place may occur twice. */
+/* "would cut off 2 ports of adapters, and 12 pairs of ports would lose their path", for free(). */
+char *drained_losses_text(const struct drained_losses *losses);
+
+/* The same as drained_judge() for several targets at once; NULL among targets is ignored. A place
+ * may occur twice. */
 struct drained_losses drained_judge_all(const struct fabric *fabric,
 					const struct registry *registry,
 					const struct node *const *targets, size_t num_targets,

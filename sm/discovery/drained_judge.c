@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finds the places of a target, and judges what they cut off: sm/discovery/drained.h. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "lib/mem.h"
@@ -117,4 +118,12 @@ struct drained_losses drained_judge(const struct fabric *fabric, const struct re
 				    size_t count)
 {
 	return drained_judge_all(fabric, registry, &target, 1, places, count);
+}
+
+char *drained_losses_text(const struct drained_losses *losses)
+{
+	return mem_printf("would cut off %u port%s of adapters, and %" PRIu64
+			  " pair%s of ports would lose %s path",
+			  losses->ports, losses->ports == 1 ? "" : "s", losses->pairs,
+			  losses->pairs == 1 ? "" : "s", losses->pairs == 1 ? "its" : "their");
 }

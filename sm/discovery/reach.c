@@ -6,7 +6,6 @@
 
 #include "fabric/no_transit.h"
 #include "lib/mem.h"
-#include "sm/discovery/disabled.h"
 
 /* Switches that are connected. A part that has met the manager's part belongs to it. */
 struct reach_part {

@@ -898,10 +898,10 @@ static void test_restore_drains(void)
 	sm_world_sweep(world, DISCOVER_HEAVY);
 	observed.is_on = true;
 	restore_drains(world, 1, spine_records(world), "");
-	CU_ASSERT(control_has(0,
-			      "the document drains \\\"spine-01\\\", so that 2 ports of adapters "
-			      "would be cut off, and 12 pairs of ports would lose their path: "
-			      "correct it, or add --force; nothing was changed"));
+	CU_ASSERT(control_has(
+		0, "the document drains \\\"spine-01\\\", which would cut off 2 ports of "
+		   "adapters, and 12 pairs of ports would lose their path: correct it, "
+		   "or add --force; nothing was changed"));
 	CU_ASSERT_FALSE(has_record(world));
 	restore_drains(world, 2, spine_records(world), ",\"force\":true");
 	CU_ASSERT(control_has(0, "\"ok\":true"));

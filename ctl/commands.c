@@ -121,13 +121,15 @@ const struct ctl_command ctl_commands[] = {
 		       FLAG("force")},
 	 .print = print_port_change,
 	 .summary = "Take down the link of a switch's port until `port enable`.",
-	 .details = "The command waits for the sweep that takes the link down. The next sweep "
-		    "routes around the link. Until then, packets that are routed over it are lost, "
-		    "and `route check` may report pairs that are not reached.\nThe port stays "
-		    "disabled after a restart of weftd or of the switch; `status` lists such "
-		    "ports. The command refuses ports of adapters, because a request to enable "
-		    "such a port could not reach the adapter. If the link is the only way to the "
-		    "switch, `--force` is necessary."},
+	 .details =
+		 "The command waits for the sweep that takes the link down. The next sweep "
+		 "routes around the link. Until then, packets that are routed over it are lost, "
+		 "and `route check` may report pairs that are not reached.\nThe port stays "
+		 "disabled after a restart of weftd or of the switch; `status` lists such "
+		 "ports. The command refuses ports of adapters, because a request to enable "
+		 "such a port could not reach the adapter. `--force` is necessary if the link is "
+		 "the only way to the switch, or a cable between switches without which hosts "
+		 "are cut off."},
 	{.words = "port enable",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}, PORT_ARGUMENT},
 	 .print = print_port_change,

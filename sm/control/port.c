@@ -557,6 +557,24 @@ static char *drained_objection(const struct drained_entry *drained, const struct
 			  drained->of_port ? " port" : "", number, name, number);
 }
 
+/* The loss by a cable between switches, which --force accepts; NULL: none. The link of a host is
+ * disabled to cut off this host. */
+static char *disable_loss_objection(const struct sm *sm, const struct port *port)
+{
+	struct drained_losses losses = {0};
+	char *text, *objection;
+
+	if (port->peer && port_of_switch(port->peer))
+		losses = losses_of(sm, port);
+	if (!losses.ports)
+		return NULL;
+	text = drained_losses_text(&losses);
+	objection = mem_printf("disabling \"%s\" port %u %s; --force disables it all the same",
+			       port->node->facts->description, port->num, text);
+	free(text);
+	return objection;
+}
+
 /* The reason for a refusal in one line; NULL: it is allowed. */
 static char *objection(const struct asking *asking, const struct node *node)
 {
@@ -579,12 +597,13 @@ static char *objection(const struct asking *asking, const struct node *node)
 	drained = drained_of_port(asking->sm->registry, node->guid, port->num);
 	if (!asking->disables && drained)
 		return drained_objection(drained, port);
-	if (asking->disables && !asking->forced && port->peer &&
-	    !disabled_leaves_way(asking->sm->fabric, asking->sm->registry, port))
+	if (!asking->disables || asking->forced || !port->peer)
+		return NULL;
+	if (!disabled_leaves_way(asking->sm->fabric, asking->sm->registry, port))
 		return mem_printf("this cable is the only path to \"%s\", so weftd could not "
 				  "enable the port again; --force disables it all the same",
 				  node->facts->description);
-	return NULL;
+	return disable_loss_objection(asking->sm, port);
 }
 
 /* Removes the record of an absent switch, which is known by its GUID alone. */

@@ -125,7 +125,9 @@ own_way() {
 	ctl daemon port disable leaf-02 3 >done.txt || because "one of two ways is refused" || return 1
 	refused 'only path to "leaf-02"' port disable leaf-02 4 || return 1
 	equal "the adapters that it cuts off" "$(json '$_->{ports_lost}' <done.txt)" 0 || return 1
-	ctl daemon port disable spine-02 2 >done.txt || because "the other end of the last way is refused" || return 1
+	refused 'disabling "spine-02" port 2 would cut off 2 ports of adapters, and 12 pairs of ports would lose their path; --force' port disable spine-02 2 ||
+		return 1
+	ctl daemon port disable spine-02 2 --force >done.txt || because "--force is refused" || return 1
 	equal "the adapters and pairs that this cuts off" "$(json '@$_{qw(ports_lost pairs_lost)}' <done.txt)" "2 12" || return 1
 	wait_for 10 has_status daemon '$_->{counts}{switches}' 5 || because "leaf-02 is still there" || return 1
 	ctl daemon port enable spine-02 2 >done.txt || because "it cannot be enabled" || return 1

@@ -220,6 +220,8 @@ static void test_cable(void)
 	CU_ASSERT(control_has(0, "would cut off 2 ports of adapters, and 12 pairs of ports"));
 	say(world, "drain", "\"node\":\"spine-02\"");
 	CU_ASSERT(control_has(0, "would cut off 2 ports of adapters"));
+	say(world, "port disable", "\"node\":\"spine-02\",\"port\":2");
+	CU_ASSERT(control_has(0, "port 2 would cut off 2 ports of adapters, and 12 pairs"));
 	CU_ASSERT_EQUAL(observed.disabled, 1);
 	say(world, "undrain", "\"all\":true");
 	CU_ASSERT(control_has(0, "\"up\":1"));

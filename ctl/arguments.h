@@ -29,9 +29,6 @@ bool argument_is_event_kinds(const char *value);
 /* Whether the value can be an owner of members of partitions. */
 bool argument_is_owner(const char *value);
 
-/* The highest number of an event that has 18 digits. */
-#define EVENT_MOST 999999999999999999
-
 #define P_KEY_ARGUMENT                                                                   \
 	{                                                                                \
 		.member = "p_key", .label = "PKEY", .good = argument_is_p_key,           \

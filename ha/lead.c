@@ -903,7 +903,7 @@ int lead_init(struct replica *replica, char why[STREAM_WHY_SIZE])
 	loop_timer_init(&lead->heartbeat, replica->loop, "replica heartbeat", heartbeat, replica);
 	loop_timer_init(&lead->overdue, replica->loop, "replica overdue", session_overdue, replica);
 	loop_timer_init(&lead->tables, replica->loop, "replica tables", tables_changed, replica);
-	if (!replica_accepts(replica))
+	if (!replica_serves(replica))
 		return 0;
 	loop_timer_arm(&lead->heartbeat, HEARTBEAT_US);
 	return replica->carrier->ops->listen(replica->carrier, replica->options.listen, &listener,
@@ -914,7 +914,7 @@ void lead_begin(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;
 
-	if (!replica_accepts(replica))
+	if (!replica_serves(replica))
 		return;
 	if (replica->options.inband && !replica->options.keyed &&
 	    replica->options.durability == DURABILITY_STANDBY)

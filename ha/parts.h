@@ -159,8 +159,6 @@ struct replica {
 	struct follow follow;
 };
 
-/* Whether standbys can connect to this manager while it is MASTER. */
-bool replica_accepts(const struct replica *replica);
 /* What this manager allows to be copied over this stream, with the manager at this port. */
 enum ha_copies replica_copies(const struct replica *replica, const struct stream *stream,
 			      guid_t guid);

@@ -19,9 +19,9 @@ void replica_send(struct replica *replica, struct stream *stream)
 	stream_send(stream, replica->out.bytes, replica->out.size);
 }
 
-bool replica_accepts(const struct replica *replica)
+bool replica_serves(const struct replica *replica)
 {
-	return replica->options.listen[0] || replica->options.inband;
+	return replica && (replica->options.listen[0] || replica->options.inband);
 }
 
 enum ha_copies replica_copies(const struct replica *replica, const struct stream *stream,
@@ -104,16 +104,11 @@ bool replica_ready(struct replica *replica)
 
 bool replica_lacks(const struct replica *replica, guid_t guid)
 {
-	if (!replica || !replica_accepts(replica))
+	if (!replica_serves(replica))
 		return false;
 	/* Over the fabric, a manager without a session may be another program. */
 	return replica->options.listen[0] ? !lead_in_sync(replica, guid)
 					  : lead_has(replica, guid) && !lead_in_sync(replica, guid);
-}
-
-bool replica_serves(const struct replica *replica)
-{
-	return replica && replica_accepts(replica);
 }
 
 bool replica_copies_all(const struct replica *replica, guid_t guid)

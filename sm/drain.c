@@ -390,11 +390,6 @@ const struct port *drain_manager_at(const struct sm *sm, const struct port *port
 	return NULL;
 }
 
-const struct isolate_options *drain_policy(const struct sm *sm)
-{
-	return &sm->options.isolate;
-}
-
 void drain_begin(struct sm *sm)
 {
 	const struct drained *drained = &sm->drain.drained;

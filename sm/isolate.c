@@ -23,8 +23,10 @@ enum {
 
 /* Rules */
 
-bool isolate_is_on(const struct isolate_options *options)
+bool isolate_is_on(const struct sm *sm)
 {
+	const struct isolate_options *options = &sm->options.isolate;
+
 	return options->flaps || options->ber || options->link_errors;
 }
 

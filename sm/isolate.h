@@ -78,7 +78,7 @@ enum isolate_verdict isolate_verdict(const struct isolate_options *options,
 				     const struct isolate_facts *facts);
 
 /* Whether the policy is on. */
-bool isolate_is_on(const struct isolate_options *options);
+bool isolate_is_on(const struct sm *sm);
 /* The wall-clock time from which the errors of a port count: ISOLATE_WINDOW_S ago, or the last
  * undrain of its link after the policy had isolated it, if that is later. */
 uint64_t isolate_since_s(const struct sm *sm, guid_t guid, bool is_switch, uint8_t num);

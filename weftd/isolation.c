@@ -6,7 +6,7 @@
 
 #include "lib/mem.h"
 #include "pm/pm.h"
-#include "sm/drain.h"
+#include "sm/isolate.h"
 #include "sm/sm.h"
 
 struct gathered {
@@ -46,7 +46,7 @@ static void counters_were_read(void *arg)
 	const struct isolation *isolation = arg;
 	struct gathered gathered = {.sm = isolation->sm};
 
-	if (!isolate_is_on(drain_policy(isolation->sm)))
+	if (!isolate_is_on(isolation->sm))
 		return;
 	pm_each_link_errors(isolation->pm, errors_since, gather_port, &gathered);
 	isolate_judge(isolation->sm, gathered.figures, gathered.count);

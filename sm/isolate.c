@@ -223,6 +223,13 @@ static const char *const refusals[ISOLATE_VERDICTS] = {
 	[ISOLATE_LAST_PATH] = "it is the last path of some hosts",
 };
 
+/* The verdict about this port that was logged; ISOLATE_NOW: none. */
+static enum isolate_verdict refused_before(const struct sm *sm, const struct port *port)
+{
+	return (enum isolate_verdict)map_counted(&sm->drain.refused,
+						 isolate_key(port->node->guid, port->num));
+}
+
 /* Logs each port and verdict once, until no port is above a threshold. Each read logs some ports
  * only, because after a loss of power all ports may be above a threshold. Returns whether it
  * logs. */
@@ -232,8 +239,7 @@ static bool tell_refused(struct sm *sm, const struct port *port, enum isolate_ve
 	struct log_subject subject;
 	char name[PORT_NAME_SIZE];
 
-	if (!refusals[verdict] ||
-	    map_counted(&sm->drain.refused, isolate_key(port->node->guid, port->num)) == verdict)
+	if (!refusals[verdict] || refused_before(sm, port) == verdict)
 		return false;
 	map_put(&sm->drain.refused, isolate_key(port->node->guid, port->num),
 		(void *)(uintptr_t)verdict);
@@ -290,16 +296,27 @@ static enum isolate_verdict judge_port(struct sm *sm, const struct isolate_figur
 	return verdict;
 }
 
-/* The worst port first. */
+/* The worst port first; after the others those that were last paths at an earlier read, because
+ * only EXAMINED_MAX of these are examined. */
 struct excess {
 	double ratio;
+	bool was_last_path;
 	const struct isolate_figures *figures;
 };
+
+static bool was_last_path(const struct sm *sm, const struct isolate_figures *figures)
+{
+	const struct port *port = port_of_figures(sm, figures);
+
+	return port && refused_before(sm, port) == ISOLATE_LAST_PATH;
+}
 
 static int by_excess(const void *a, const void *b)
 {
 	const struct excess *first = a, *second = b;
 
+	if (first->was_last_path != second->was_last_path)
+		return first->was_last_path ? 1 : -1;
 	if (first->ratio != second->ratio)
 		return first->ratio < second->ratio ? 1 : -1;
 	if (first->figures->guid != second->figures->guid)
@@ -318,8 +335,9 @@ void isolate_judge(struct sm *sm, const struct isolate_figures *figures, size_t 
 	if (peers_role(sm->peers) != SM_MASTER)
 		count = 0;
 	for (size_t i = 0; i < count; i++) {
-		list[number] = (struct excess){
-			isolate_excess(&sm->options.isolate, &figures[i], reason), &figures[i]};
+		list[number] =
+			(struct excess){isolate_excess(&sm->options.isolate, &figures[i], reason),
+					was_last_path(sm, &figures[i]), &figures[i]};
 		number += list[number].ratio > 0;
 	}
 	if (!number) {

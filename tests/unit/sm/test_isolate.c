@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sm/discovery/drained.h"
+#include "sm/election/parts.h"
 #include "tests/unit/fixtures/sm_world.h"
 
 /* Rules */
@@ -249,6 +250,34 @@ static void test_last_path(void)
 	sm_world_free(world);
 }
 
+/* Last paths that are worse do not keep the policy from another port for ever. */
+static void test_many_last_paths(void)
+{
+	struct world *world = begin_policy((struct isolate_options){.flaps = 5, .quota = 4});
+	struct isolate_figures figures[7];
+	unsigned count = 0;
+
+	for (unsigned i = 2; i <= 4; i++) {
+		struct fake_node *leaf;
+		char id[16];
+
+		snprintf(id, sizeof(id), "leaf-%02u", i);
+		leaf = sm_world_node(world, id);
+		fake_link(&leaf->port[4], false);
+		figures[count++] = flapping(world, id, 3, 100);
+		figures[count++] = flapping(world, "spine-01", leaf->port[3].peer->num, 100);
+	}
+	figures[count++] = flapping(world, "leaf-01", 4, 6);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(count_isolated(world), 0);
+		isolate_judge(world->sm, figures, count);
+	}
+	CU_ASSERT_EQUAL(count_isolated(world), 1);
+	CU_ASSERT_PTR_NULL(isolated(world, "leaf-02", 3));
+	sm_world_free(world);
+}
+
 /* No isolation while a sweep is due, nor by a manager that is not MASTER. */
 static void test_moving(void)
 {
@@ -259,6 +288,10 @@ static void test_moving(void)
 	isolate_judge(world->sm, &figures, 1);
 	CU_ASSERT_EQUAL(count_isolated(world), 0);
 	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	world->sm->peers->role = SM_STANDBY;
+	isolate_judge(world->sm, &figures, 1);
+	CU_ASSERT_EQUAL(count_isolated(world), 0);
+	world->sm->peers->role = SM_MASTER;
 	isolate_judge(world->sm, &figures, 1);
 	CU_ASSERT_EQUAL(count_isolated(world), 1);
 	sm_world_free(world);
@@ -313,6 +346,7 @@ int main(void)
 		{"none is isolated", test_isolates_none},
 		{"worse links of hosts", test_hosts_first},
 		{"the last path", test_last_path},
+		{"many last paths", test_many_last_paths},
 		{"a fabric that changes", test_moving},
 		{"the link of a host", test_isolates_host},
 		{"errors before undrain", test_pardon},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Drained switches and cables (sm/drain.h) under faults: restarts of the manager in the middle of a
- * drain, lost MADs, reboots of the drained switch and of its neighbours, and a failover. The
- * invariants hold after every single Set().
+ * drain, lost MADs, and reboots of the drained switch and of its neighbours. The invariants hold
+ * after every single Set().
  */
 #include <stdlib.h>
 

@@ -18,6 +18,15 @@ pair() {
 	in_sync
 }
 
+# refused NUMBER: the first has refused this number of connections and messages.
+refused() {
+	[ "$(refusals)" -ge "$1" ]
+}
+
+refusals() {
+	ctl one ha status | json '$_->{refused}{connections}'
+}
+
 in_sync() {
 	wait_for 60 ha one '$_->{standbys}[0]{state}' 'in sync' || because "no standby is in sync: $(ctl one ha status)" || return 1
 	wait_for 30 ha two '$_->{master}{state}' follows || because "the second does not follow: $(ctl two ha status)"

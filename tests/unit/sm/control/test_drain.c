@@ -222,6 +222,8 @@ static void test_cable(void)
 	CU_ASSERT(control_has(0, "would cut off 2 ports of adapters"));
 	say(world, "port disable", "\"node\":\"spine-02\",\"port\":2");
 	CU_ASSERT(control_has(0, "port 2 would cut off 2 ports of adapters, and 12 pairs"));
+	say(world, "port disable", "\"node\":\"leaf-01\",\"port\":1"); /* the manager's own */
+	CU_ASSERT(control_has(0, "is the only path to \\\"leaf-01\\\""));
 	CU_ASSERT_EQUAL(observed.disabled, 1);
 	say(world, "undrain", "\"all\":true");
 	CU_ASSERT(control_has(0, "\"up\":1"));
@@ -517,6 +519,7 @@ static void test_two_changes(void)
 					  .num = FIRST_UP + 1,
 					  .flaps = 100};
 
+	observed.is_on = true;
 	world->sm->options.isolate = (struct isolate_options){.flaps = 5, .quota = 4};
 	registry_keep(world->registry, KEPT_BY_STORE, true);
 	control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");

@@ -7,7 +7,8 @@
  * now was moved, and leaves the list at the end of the sweep. Nothing is recorded before the first
  * lost_links_settle(), because in a bring-up the model changes for other reasons.
  *
- * The registry has the list, so it survives a restart and a failover. The first settling of a
+ * The registry has the list, so it survives a restart, and a failover to a standby that copies it
+ * (ha/copies.h). The first settling of a
  * MASTER reads it. Hosts that were lost while no weftd was MASTER are found by their LIDs: the
  * registry has the switch port of each. Loop thread only.
  */

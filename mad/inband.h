@@ -8,7 +8,8 @@
  * The messages are neither authenticated nor encrypted, so the streams are marked as in_clear
  * (struct stream). Only ports that the owner knows can open a session. Each end of a session has a
  * number of 64 bits that cannot be guessed. A message without the right numbers, or from another
- * LID, is dropped and counted, and gets no answer.
+ * LID, is dropped and counted. Only a known manager gets the answer that it has no session, because
+ * it may not know yet that this program was restarted.
  *
  * Format, after the header of a vendor class with an OUI (40 bytes: the common header, the RMPP
  * header, a reserved byte, the OUI); numbers are big-endian:

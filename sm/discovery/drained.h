@@ -5,7 +5,7 @@
  * target. The places of a switch are the ports of its neighbours, because weftd could not reach the
  * switch to enable its own ports again. Each place and each drained node is a record of the
  * registry (struct drained_entry). So the state survives restarts of the manager and of the
- * switches, and a failover.
+ * switches, and a failover to a standby that copies these records (ha/copies.h).
  *
  * drained_mark() copies the records to the model: port->program.drained, switch_state.drained. A
  * freeze leaves out drained switches, and drained cables between switches.

@@ -54,8 +54,7 @@ void drain_mark(struct sm *sm)
 
 void drain_apply(struct sm *sm)
 {
-	if (registry_durable(sm->registry, sm->drain.number))
-		drained_apply(&sm->drain.drained, sm->fabric, loop_now_us(sm->loop), PACKETS_US);
+	drained_apply(&sm->drain.drained, sm->fabric, loop_now_us(sm->loop), PACKETS_US);
 	drain_end_apply(sm);
 }
 

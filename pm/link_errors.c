@@ -12,7 +12,8 @@ void pm_on_read(struct pm *pm, void (*done)(void *arg), void *arg)
 	pm->read_arg = arg;
 }
 
-/* Adds the readings that began after since_s. Returns their total time. */
+/* Adds the readings that began after since_s. The time of a reading has no fractions of a second,
+ * so its span is rounded up. Returns their total time. */
 static uint64_t sum_readings(const struct pm_history *history, uint64_t since_s,
 			     struct pm_link_errors *errors)
 {
@@ -21,7 +22,8 @@ static uint64_t sum_readings(const struct pm_history *history, uint64_t since_s,
 	for (unsigned i = 0; i < history->count; i++) {
 		const struct pm_reading *reading = pm_reading_at(history, i);
 
-		if (!reading->span_ms || reading->time_s < since_s + reading->span_ms / 1000)
+		if (!reading->span_ms ||
+		    reading->time_s < since_s + (reading->span_ms + 999) / 1000)
 			continue;
 		for (unsigned bit = 0; bit < PORT_ERRORS; bit++)
 			errors->rose[bit] += reading->rose[bit];

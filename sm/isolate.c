@@ -149,8 +149,9 @@ static uint64_t isolate_key(guid_t node_guid, uint8_t num)
 
 void isolate_pardon(struct sm *sm, guid_t node_guid, uint8_t num)
 {
+	/* The end of this second: errors of its begin do not count. */
 	map_put(&sm->drain.pardons, isolate_key(node_guid, num),
-		(void *)(uintptr_t)loop_wall_s(sm->loop));
+		(void *)(uintptr_t)(loop_wall_s(sm->loop) + 1));
 }
 
 static uint64_t pardoned_s(const struct sm *sm, const struct port *port)

@@ -214,6 +214,50 @@ static uint64_t advance_target(struct sm *sm, size_t at, struct drain_progress *
 	return PACKETS_US;
 }
 
+/* Whether a port of this target is still up, so that the target can be held. */
+static bool is_under_way(const struct sm *sm, size_t target)
+{
+	const struct drained *drained = &sm->drain.drained;
+	const struct drained_place *place = NULL;
+
+	while ((place = drained_next_place(drained, target, place)))
+		if (place->entry.port && place->step != DRAINED_ISOLATED &&
+		    drained_port(sm->fabric, &place->entry))
+			return true;
+	return false;
+}
+
+static void hold_target(struct sm *sm, size_t at)
+{
+	struct drained *drained = &sm->drain.drained;
+	const struct drained_place *next = NULL;
+
+	drained->targets[at].held = drained->targets[at].untold = true;
+	while ((next = drained_next_place(drained, at, next)))
+		if (next->step == DRAINED_CLEAR)
+			drained->places[next - drained->places].step = DRAINED_MARKED;
+}
+
+void drain_review(struct sm *sm)
+{
+	const struct drained *drained = &sm->drain.drained;
+	bool holds = false;
+
+	if (peers_role(sm->peers) != SM_MASTER || sm->routed_topology == sm->fabric->topology)
+		return;
+	for (size_t i = 0; i < drained->num_targets; i++) {
+		const struct drained_target *target = &drained->targets[i];
+
+		if (target->held || target->entry.forced || !is_under_way(sm, i) ||
+		    !drained_judge_again(drained, sm->fabric, sm->registry, i).ports)
+			continue;
+		hold_target(sm, i);
+		holds = true;
+	}
+	if (holds)
+		drain_mark(sm);
+}
+
 /* Ports of a target are disabled together. Otherwise packets from a switch whose tables are not
  * written yet could still enter the target, but not leave it. */
 static void advance_targets(struct sm *sm, bool is_sound)

@@ -58,6 +58,9 @@ void drain_done(struct sm *sm);
 /* Brings the marks of the model up to date with the registry. If this manager is not MASTER, it
  * removes all marks. */
 void drain_mark(struct sm *sm);
+/* Holds each target that has become the last path of an adapter before its ports were disabled:
+ * later its port could be at a switch that weftd does not reach any more. After discovery. */
+void drain_review(struct sm *sm);
 /* Requests that clear places are disabled. Call it before programming. */
 void drain_apply(struct sm *sm);
 /* Advances each place at the end of a sweep. error: the result of the sweep. Logs the steps of each

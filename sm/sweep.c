@@ -229,6 +229,7 @@ static void lids_given(void *arg)
 static void lid_phase(struct sm *sm)
 {
 	drain_mark(sm);
+	drain_review(sm);
 	if (sm->routed_topology == sm->fabric->topology) {
 		sweep_advance(sm);
 		return;

@@ -622,6 +622,37 @@ static void test_held(void)
 	control_end(world);
 }
 
+static bool is_clear_now(const struct world *world)
+{
+	const struct drained *drained = &world->sm->drain.drained;
+
+	return drained->count && drained->places[drained->count - 1].step == DRAINED_CLEAR;
+}
+
+/* The other path is lost after routes have left the spine, and before its ports are disabled. */
+static void test_held_late(void)
+{
+	struct world *world = begin_drain();
+	struct fake_port *other = &leaf(world, 2)->port[FIRST_UP + 1];
+
+	control_say(1, "{\"command\":\"drain\",\"node\":\"spine-01\"}\n");
+	CU_ASSERT_TRUE(sm_world_run(world, is_clear_now));
+	fake_link(other, false);
+	trigger_heavy(&world->sm->trigger, "a lost cable");
+	observed.is_on = true;
+	pass(world, 1500000);
+	CU_ASSERT_EQUAL(observed.disabled, 0);
+	CU_ASSERT_STRING_EQUAL(state_of_drain(world), "held: last path");
+	observed.lost = 0;
+	count_lost();
+	CU_ASSERT_EQUAL(observed.lost, 0);
+	fake_link(other, true);
+	trigger_heavy(&world->sm->trigger, "the cable is back");
+	CU_ASSERT_TRUE(sm_world_run(world, all_are_isolated));
+	CU_ASSERT_STRING_EQUAL(state_of_drain(world), "isolated");
+	control_end(world);
+}
+
 static void put_record(struct world *world, guid_t guid, const char *name)
 {
 	struct drained_entry entry = {.node_guid = leaf(world, 2)->info.node_guid,
@@ -965,6 +996,7 @@ int main(void)
 		{"a neighbour without its table", test_neighbour_waits},
 		{"force waits for tables", test_force_waits},
 		{"the last path", test_held},
+		{"the last path after routes have left", test_held_late},
 		{"equal names", test_equal_names},
 		{"the host of a standby", test_standby},
 		{"the other end of a cable", test_other_end},

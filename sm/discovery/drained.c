@@ -310,7 +310,8 @@ static void mark_all(struct drained *drained, struct fabric *fabric,
 	mark_new(drained, fabric, registry);
 }
 
-/* Adds records for the cables of a drained switch that have none. */
+/* Adds records for the cables of a drained node that have none: new cables of a switch, or the new
+ * place of a host. */
 static void extend_target(const struct fabric *fabric, struct registry *registry,
 			  const struct drained_entry *target)
 {
@@ -319,7 +320,7 @@ static void extend_target(const struct fabric *fabric, struct registry *registry
 	bool is_whole = true;
 	size_t count;
 
-	for (unsigned i = 1; node && node->sw && i <= node->num_ports; i++) {
+	for (unsigned i = 1; node && i <= node->num_ports; i++) {
 		const struct port *peer = node->port[i].peer;
 
 		is_whole &= !peer || !port_of_switch(peer) || peer->program.drained;

@@ -85,7 +85,7 @@ const struct drained_entry *drained_find(const struct registry *registry, guid_t
 bool drained_is_own(const struct fabric *fabric, const struct drained_entry *entry);
 
 /* Brings the marks of the model up to date with the records. extend: also adds records for new
- * cables of drained switches. fabric->topology rises if routes are affected. */
+ * cables of drained nodes. fabric->topology rises if routes are affected. */
 void drained_mark(struct drained *drained, struct fabric *fabric, struct registry *registry,
 		  bool extend);
 /* The target of a record; NULL: drained_mark() did not see it, or it is the manager's own path. */

@@ -235,6 +235,17 @@ static void test_cable(void)
 	control_end(world);
 }
 
+static bool has_two_isolated(const struct world *world)
+{
+	const struct drained *drained = &world->sm->drain.drained;
+	unsigned isolated = 0;
+
+	for (size_t i = 0; i < drained->count; i++)
+		isolated += drained->places[i].entry.port &&
+			    drained->places[i].step == DRAINED_ISOLATED;
+	return isolated == 2 && sm_world_is_quiet(world);
+}
+
 /* A host needs no force if it is named itself. */
 static void test_drain_host(void)
 {
@@ -255,6 +266,31 @@ static void test_drain_host(void)
 	CU_ASSERT(control_has(0, "weftctl undrain host-0005"));
 	say(world, "undrain", "\"node\":\"host-0005\"");
 	CU_ASSERT(control_has(0, "\"up\":1"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	sm_world_check_up(world);
+	control_end(world);
+}
+
+/* The cable of a drained host is moved: it stays isolated at the new place, and undrain returns
+ * both ports. */
+static void test_moved_host(void)
+{
+	struct world *world = begin_drain();
+	struct fake_port *old = host(world, 5)->port[1].peer, *now = host(world, 7)->port[1].peer;
+
+	say(world, "drain", "\"node\":\"host-0005\"");
+	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
+	fake_swap(&host(world, 5)->port[1], &host(world, 7)->port[1]);
+	fake_link(old, false);
+	old->info.port_physical_state = PHYS_DISABLED;
+	trigger_heavy(&world->sm->trigger, "a moved cable");
+	CU_ASSERT_TRUE(sm_world_run(world, has_two_isolated));
+	CU_ASSERT_EQUAL(old->info.port_physical_state, PHYS_DISABLED);
+	CU_ASSERT_EQUAL(now->info.port_physical_state, PHYS_DISABLED);
+	CU_ASSERT_PTR_EQUAL(now->peer->node, host(world, 5));
+	say(world, "undrain", "\"node\":\"host-0005\"");
+	CU_ASSERT(control_has(0, "\"up\":2"));
 	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
 	sm_world_check_up(world);
 	control_end(world);
@@ -986,6 +1022,7 @@ int main(void)
 		{"a spine", test_spine},
 		{"a cable", test_cable},
 		{"a host", test_drain_host},
+		{"a drained host whose cable was moved", test_moved_host},
 		{"refusals and force", test_refused},
 		{"records before the first sweep", test_records_first},
 		{"a new cable", test_new_cable},

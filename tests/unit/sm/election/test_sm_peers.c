@@ -864,6 +864,33 @@ static void test_lid_of_the_master(void)
 	sm_world_free(world);
 }
 
+/* A partition with indx0 has index 0 of this port: the message goes with the P_Key of the default
+ * partition, which the other manager has, too. */
+static void test_p_key_of_messages(void)
+{
+	static const pkey_t tables[][2] = {{0x8011, PKEY_DEFAULT_LIMITED},
+					   {0x8011, PKEY_DEFAULT_FULL},
+					   {PKEY_DEFAULT_FULL, 0x8011}};
+	static const uint16_t index[] = {1, 1, 0};
+	struct fake_node *other;
+	struct world *world = with_other(NULL, PRIORITY + 1, SM_MASTER, &other);
+	struct port *own = world->sm->fabric->sm_port;
+	struct mad_addr at;
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		struct pkey_list *keys = pkey_list_new(2);
+
+		memcpy(keys->key, tables[i], sizeof(tables[i]));
+		port_set_pkeys(world->sm->fabric, own, keys);
+		CU_ASSERT_TRUE(sm_find_manager(world->sm, guid_of(world, "host-2"), &at));
+		CU_ASSERT_EQUAL(at.pkey_index, index[i]);
+	}
+	port_set_pkeys(world->sm->fabric, own, NULL);
+	CU_ASSERT_TRUE(sm_find_manager(world->sm, guid_of(world, "host-2"), &at));
+	CU_ASSERT_EQUAL(at.pkey_index, 0);
+	sm_world_free(world);
+}
+
 static bool is_standby_now(const struct world *world)
 {
 	return role(world) == SM_STANDBY;
@@ -1319,6 +1346,7 @@ int main(void)
 		{"other master dies", test_other_master_dies},
 		{"other master stays", test_other_master_stays},
 		{"the LID of the master", test_lid_of_the_master},
+		{"the P_Key of messages to the master", test_p_key_of_messages},
 		{"sticky master", test_sticky_master},
 		{"acknowledges", test_acknowledges},
 		{"is acknowledged", test_is_acknowledged},

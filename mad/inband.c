@@ -67,6 +67,7 @@ struct inband_session;
 struct inband_slot { /* a message under way, or one that arrived too early */
 	struct inband_session *session;
 	uint64_t number; /* 0: the slot is free */
+	bool waits;	 /* it got an answer that is none, and is sent again later */
 	unsigned attempts;
 	size_t size; /* of its payload */
 	uint8_t *payload;
@@ -88,7 +89,7 @@ struct inband_session {
 	uint8_t *bytes;		    /* that wait */
 	size_t begin, end, room;
 	bool asked; /* an Alive is under way */
-	struct loop_timer patience, alive;
+	struct loop_timer patience, alive, again;
 	struct loop_deferred turn;
 };
 
@@ -190,6 +191,7 @@ static void inband_slot_free(struct inband_slot *slot)
 	if (slot->session && slot->number)
 		txn_cancel(slot->session->inband->txns, inband_message_done, slot);
 	slot->number = 0;
+	slot->waits = false;
 	free(slot->payload);
 	slot->payload = NULL;
 }
@@ -206,6 +208,7 @@ static void inband_session_free(struct inband_session *session)
 	list_del(&session->link);
 	loop_timer_disarm(&session->patience);
 	loop_timer_disarm(&session->alive);
+	loop_timer_disarm(&session->again);
 	loop_defer_cancel(&session->turn);
 	free(session->bytes);
 	free(session);
@@ -219,6 +222,7 @@ static void inband_leave(struct inband_session *session)
 	session->state = GONE;
 	loop_timer_disarm(&session->patience);
 	loop_timer_disarm(&session->alive);
+	loop_timer_disarm(&session->again);
 	loop_defer(&session->turn);
 }
 
@@ -467,6 +471,30 @@ static void inband_ask_alive(void *arg)
 		  inband_alive_done, session);
 }
 
+static void inband_repeat(void *arg)
+{
+	struct inband_session *session = arg;
+	struct inband_slot *slots[WINDOW + 1] = {&session->opening};
+
+	for (unsigned i = 0; i < WINDOW; i++)
+		slots[i + 1] = &session->out[i];
+	for (unsigned i = 0; i <= WINDOW; i++) {
+		if (!slots[i]->waits)
+			continue;
+		slots[i]->waits = false;
+		inband_post(slots[i], i ? INBAND_DATA : INBAND_OPEN);
+	}
+}
+
+/* Not at once: a manager that is another program may answer each message at once with a status, and
+ * without its contents. */
+static void inband_repeat_later(struct inband_slot *slot)
+{
+	slot->waits = true;
+	if (!loop_timer_armed(&slot->session->again))
+		loop_timer_arm(&slot->session->again, ATTEMPT_MS * 1000);
+}
+
 static void inband_message_done(void *arg, const struct txn_result *result)
 {
 	struct inband_slot *slot = arg;
@@ -480,9 +508,12 @@ static void inband_message_done(void *arg, const struct txn_result *result)
 		inband_fail(session, "cannot send: %s", strerror(-result->error));
 		return;
 	}
-	if (result->error || !inband_is_answer(session, result)) {
-		/* the timer of patience ends this */
+	if (result->error) { /* the timer of patience ends this */
 		inband_post(slot, is_open ? INBAND_OPEN : INBAND_DATA);
+		return;
+	}
+	if (!inband_is_answer(session, result)) {
+		inband_repeat_later(slot);
 		return;
 	}
 	if (inband_is_refused(session, result))
@@ -536,6 +567,7 @@ static struct inband_session *inband_session_new(struct inband *inband, guid_t g
 	loop_timer_init(&session->patience, inband->loop, "in-band patience",
 			inband_out_of_patience, session);
 	loop_timer_init(&session->alive, inband->loop, "in-band alive", inband_ask_alive, session);
+	loop_timer_init(&session->again, inband->loop, "in-band again", inband_repeat, session);
 	loop_deferred_init(&session->turn, inband->loop, "in-band", inband_turn, session);
 	if (state == OPENING)
 		loop_timer_arm(&session->patience, PATIENCE_US);

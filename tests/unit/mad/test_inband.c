@@ -515,6 +515,29 @@ static void test_no_carrier(void)
 	finish();
 }
 
+static void empty(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)from;
+	if (to == STANDBY && mad[3] == METHOD_GET_RESP)
+		memset(mad + 24, 0, size - 24);
+}
+
+/* The agents of some switches and other systems answer a class that they do not know with a status,
+ * and without the contents of the message. Such a manager is not flooded. */
+static void test_empty_answers(void)
+{
+	begin(INBAND_MESSAGE_MAX);
+	kill_end(&ends[MASTER - 1], false);
+	net.tap = empty;
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(6 * S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	CU_ASSERT(strstr(ends[STANDBY - 1].why, "no answer within 5 s") != NULL);
+	CU_ASSERT(net.sent > 5);
+	CU_ASSERT(net.sent < 20);
+	finish();
+}
+
 /* An idle standby detects at once that the program of its master has ended. Lost messages alone do
  * not end the session. */
 static void test_alive(void)
@@ -822,6 +845,7 @@ int main(void)
 		{"close from within", test_close_inside},
 		{"silence", test_silence},
 		{"no carrier", test_no_carrier},
+		{"empty answers", test_empty_answers},
 		{"alive", test_alive},
 		{"restarts", test_restart},
 		{"a third port", test_third_port},

@@ -173,6 +173,11 @@ void print_drained(const json_t *data, FILE *out)
 		text_put(out, data,
 			 "by force: weftd waits at most {forced_after_s:d} s for switches to "
 			 "acknowledge their tables\n");
+	if (json_object_get(data, "not_copied_to"))
+		text_put(out, data,
+			 "standby {not_copied_to} does not get this drain: undrain before it "
+			 "becomes MASTER,\nor set allowed_sm_guids or ha_psk_file on both "
+			 "managers (weftctl ha status)\n");
 }
 
 void print_undrained(const json_t *data, FILE *out)

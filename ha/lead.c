@@ -154,6 +154,17 @@ bool lead_copies_all(const struct replica *replica, guid_t guid)
 	return false;
 }
 
+bool lead_copies_kind(const struct replica *replica, guid_t guid, enum registry_kind kind)
+{
+	list_for_each (link, &replica->lead.sessions) {
+		const struct session *session = container_of(link, struct session, link);
+
+		if (session->guid == guid && copies_kind(session->copies, kind))
+			return true;
+	}
+	return false;
+}
+
 static void wait_for_standbys(struct replica *replica)
 {
 	struct lead *lead = &replica->lead;

@@ -195,6 +195,8 @@ void lead_touch_tables(struct replica *replica);
 bool lead_has(const struct replica *replica, guid_t guid);
 /* Whether the standby with this GUID is in sync with COPY_ALL. */
 bool lead_copies_all(const struct replica *replica, guid_t guid);
+/* Whether the standby with this GUID is connected, and gets records of this kind. */
+bool lead_copies_kind(const struct replica *replica, guid_t guid, enum registry_kind kind);
 /* Whether the standby with this GUID is in sync. */
 bool lead_in_sync(const struct replica *replica, guid_t guid);
 /* Only multicast tables may have changed: sends them with a longer delay. */

@@ -116,6 +116,11 @@ bool replica_copies_all(const struct replica *replica, guid_t guid)
 	return replica && lead_copies_all(replica, guid);
 }
 
+bool replica_copies_kind(const struct replica *replica, guid_t guid, enum registry_kind kind)
+{
+	return replica && lead_copies_kind(replica, guid, kind);
+}
+
 void replica_touch_tables(struct replica *replica)
 {
 	if (replica && !replica->stopped)

@@ -98,6 +98,8 @@ void replica_set_peers(struct replica *replica, const char *peers);
 bool replica_serves(const struct replica *replica);
 /* Whether the standby at this port is in sync and gets all records, M_Keys included. */
 bool replica_copies_all(const struct replica *replica, guid_t guid);
+/* Whether the standby at this port is connected, and gets records of this kind. */
+bool replica_copies_kind(const struct replica *replica, guid_t guid, enum registry_kind kind);
 /* allowed_sm_guids may have changed: ends connections over which more or fewer records may be
  * copied now. They begin again. */
 void replica_reconsider(struct replica *replica);

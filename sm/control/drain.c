@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "fabric/gone.h"
+#include "lib/guid.h"
 #include "lib/mem.h"
 #include "sm/control/commands.h"
 #include "sm/discovery/disabled.h"
@@ -395,6 +396,19 @@ static char *manager_objection(const struct sm *sm, const struct drain_target *t
 	return NULL;
 }
 
+/* After a failover to such a standby, no weftd knows about the drain. 0: there is none. */
+static guid_t standby_without_drains(const struct sm *sm)
+{
+	const struct peer *list;
+	size_t count = peers_list(sm->peers, &list);
+
+	for (size_t i = 0; i < count; i++)
+		if (list[i].info.state == SM_STANDBY &&
+		    !replica_copies_kind(sm->replica, list[i].info.guid, REGISTRY_DRAINED))
+			return list[i].info.guid;
+	return 0;
+}
+
 /* Takes over places. */
 static void drain_reply_later(struct sm *sm, struct control_request *request,
 			      const struct drain_target *target,
@@ -402,7 +416,11 @@ static void drain_reply_later(struct sm *sm, struct control_request *request,
 			      struct drained_entry *places, size_t count)
 {
 	json_t *answer = target_answer(target, true);
+	guid_t standby = standby_without_drains(sm);
+	char guid[GUID_TEXT];
 
+	if (standby)
+		json_object_set_new(answer, "not_copied_to", json_string(guid_text(standby, guid)));
 	json_object_set_new(answer, "ports_lost", json_integer(losses->ports));
 	json_object_set_new(answer, "pairs_lost", json_integer((json_int_t)losses->pairs));
 	if (forced)

@@ -610,7 +610,28 @@ static void test_has_all(void)
 	CU_ASSERT_FALSE(replica_copies_all(one->replica, two->guid));
 	replica_bed_pass(10 * S);
 	CU_ASSERT(replica_copies_all(one->replica, two->guid));
+	CU_ASSERT(replica_copies_kind(one->replica, two->guid, REGISTRY_DRAINED));
 	replica_bed_end();
+}
+
+/* Which standbys get the records of drains. */
+static void test_kinds(void)
+{
+	for (unsigned listed = 0; listed < 2; listed++) {
+		const struct manager *one = &replica_bed.manager[0];
+
+		replica_bed_begin_inband(2, true, listed);
+		replica_bed_pass(10 * S);
+		CU_ASSERT(replica_copies_kind(one->replica, replica_bed_guid(2), REGISTRY_SERVICE));
+		CU_ASSERT_EQUAL(
+			replica_copies_kind(one->replica, replica_bed_guid(2), REGISTRY_DRAINED),
+			listed);
+		CU_ASSERT_FALSE(
+			replica_copies_kind(one->replica, replica_bed_guid(2), REGISTRY_M_KEY));
+		CU_ASSERT_FALSE(
+			replica_copies_kind(one->replica, replica_bed_guid(3), REGISTRY_SERVICE));
+		replica_bed_end();
+	}
 }
 
 /* The lists become shorter while both are connected: from then on, the standby gets fewer
@@ -727,6 +748,7 @@ int main(void)
 		{"more later, interrupted", test_more_interrupted},
 		{"a reload", test_reload},
 		{"has all", test_has_all},
+		{"kinds of records", test_kinds},
 		{"fewer later", test_fewer_later},
 		{"the peer", test_peer},
 		{"an offer before the copy", test_offer},

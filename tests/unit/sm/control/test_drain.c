@@ -259,6 +259,7 @@ static void test_drain_host(void)
 	say(world, "drain", "\"node\":\"host-0005\"");
 	CU_ASSERT(control_has(0, "\"isolated\":1"));
 	CU_ASSERT(control_has(0, "\"ports_lost\":0"));
+	CU_ASSERT_FALSE(control_has(0, "not_copied_to"));
 	CU_ASSERT_TRUE(sm_world_run(world, sm_world_is_quiet));
 	CU_ASSERT_EQUAL(host(world, 5)->port[1].peer->info.port_physical_state, PHYS_DISABLED);
 	CU_ASSERT_TRUE(observed.disabled == 1 && !observed.lost);
@@ -738,6 +739,8 @@ static void test_standby(void)
 	CU_ASSERT_FALSE(has_record(world));
 	say(world, "drain", "\"node\":\"host-0005\",\"force\":true");
 	CU_ASSERT(control_has(0, "\"isolated\":1"));
+	/* It does not replicate. */
+	CU_ASSERT(control_has(0, "\"not_copied_to\""));
 	control_end(world);
 }
 

@@ -12,8 +12,15 @@ void pm_on_read(struct pm *pm, void (*done)(void *arg), void *arg)
 	pm->read_arg = arg;
 }
 
-/* Adds the readings that began after since_s. The time of a reading has no fractions of a second,
- * so its span is rounded up. Returns their total time. */
+/* Devices count errors while a link trains. So of a reading in which the link was lost, only the
+ * loss counts. */
+static bool reading_counts(const struct pm_reading *reading, unsigned bit)
+{
+	return bit == ERROR_LINK_DOWNED || !reading->rose[ERROR_LINK_DOWNED];
+}
+
+/* Adds the readings that began after since_s. Times are whole seconds, so a reading that began in
+ * this second is left out. Returns their total time. */
 static uint64_t sum_readings(const struct pm_history *history, uint64_t since_s,
 			     struct pm_link_errors *errors)
 {
@@ -23,10 +30,10 @@ static uint64_t sum_readings(const struct pm_history *history, uint64_t since_s,
 		const struct pm_reading *reading = pm_reading_at(history, i);
 
 		if (!reading->span_ms ||
-		    reading->time_s < since_s + (reading->span_ms + 999) / 1000)
+		    reading->time_s <= since_s + (reading->span_ms + 999) / 1000)
 			continue;
 		for (unsigned bit = 0; bit < PORT_ERRORS; bit++)
-			errors->rose[bit] += reading->rose[bit];
+			errors->rose[bit] += reading_counts(reading, bit) ? reading->rose[bit] : 0;
 		span_ms += reading->span_ms;
 	}
 	return span_ms;

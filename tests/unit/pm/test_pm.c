@@ -795,6 +795,53 @@ static void test_survey(void)
 	end();
 }
 
+static uint64_t since_given(void *arg, const struct pm_link_errors *port)
+{
+	(void)port;
+	return *(const uint64_t *)arg;
+}
+
+static struct pm_link_errors found_errors;
+
+static void find_errors(void *arg, const struct pm_link_errors *errors)
+{
+	(void)arg;
+	found_errors = *errors;
+}
+
+/* A reading that began before an undrain, or in the same second, does not count; and of a reading
+ * in which the link was lost, only the loss counts. */
+static void test_link_errors(void)
+{
+	enum { READ_S = 1000, SPAN_MS = 1990 };
+	static const struct {
+		uint64_t since_s, flaps, symbols;
+	} rows[] = {{READ_S - 3, 2, 7}, {READ_S - 2, 2, 7}, {READ_S - 1, 1, 0}, {READ_S + 8, 0, 0}};
+	const struct pm_key key = {1, true, 2};
+	struct pm_port *port;
+	struct pm_news news = {.span_us = SPAN_MS * 1000};
+
+	begin();
+	sweep();
+	port = switch_port(2);
+	pm_history_keep(&bed.pm->histories, &key, port);
+	news.gained[ERROR_SYMBOL] = 7;
+	pm_history_add(&bed.pm->histories, &key, port, &news, READ_S + 1);
+	news.gained[ERROR_LINK_DOWNED] = 1;
+	news.gained[ERROR_SYMBOL] = 5000;
+	pm_history_add(&bed.pm->histories, &key, port, &news, READ_S + 1);
+	pm_history_add(&bed.pm->histories, &key, port, &news, READ_S + 10);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t since_s = rows[i].since_s;
+
+		found_errors = (struct pm_link_errors){0};
+		pm_each_link_errors(bed.pm, since_given, find_errors, &since_s);
+		CU_ASSERT_EQUAL(found_errors.rose[ERROR_LINK_DOWNED], rows[i].flaps);
+		CU_ASSERT_EQUAL(found_errors.rose[ERROR_SYMBOL], rows[i].symbols);
+	}
+	end();
+}
+
 int main(void)
 {
 	static const CU_TestInfo cases[] = {
@@ -816,6 +863,7 @@ int main(void)
 		{"ports appear and disappear", test_changes},
 		{"the highest rates", test_top},
 		{"survey", test_survey},
+		{"errors of links", test_link_errors},
 		CU_TEST_INFO_NULL,
 	};
 

@@ -410,10 +410,14 @@ static const struct stream_ops inband_session_ops = {
 
 static void inband_opened(struct inband_session *session, const struct txn_result *result)
 {
+	const struct inband_owner *owner = &session->inband->owner;
+
 	session->there = be64_load(result->mad + FROM_OFFSET);
 	session->state = OPEN;
 	session->opening.number = 0;
 	loop_timer_disarm(&session->patience);
+	if (owner->answered)
+		owner->answered(owner->ctx, session->guid);
 	session->stream.user.opened(session->stream.user.ctx);
 }
 

@@ -66,6 +66,8 @@ struct inband_owner {
 	guid_t (*admits)(void *ctx, lid_t lid);
 	/* The manager at this port does not answer: its address may be outdated. May be NULL. */
 	void (*unanswered)(void *ctx, guid_t guid);
+	/* It has answered: its address is right. May be NULL. */
+	void (*answered)(void *ctx, guid_t guid);
 	void *ctx;
 };
 

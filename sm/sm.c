@@ -490,6 +490,12 @@ void sm_doubt_manager(struct sm *sm, guid_t guid)
 	}
 }
 
+void sm_believe_manager(struct sm *sm, guid_t guid)
+{
+	if (sm->doubted.guid == guid)
+		sm->doubted.guid = 0;
+}
+
 guid_t sm_admits(const struct sm *sm, lid_t lid)
 {
 	const struct peer *list;

@@ -56,8 +56,10 @@ const struct fabric *sm_fabric(const struct sm *sm);
  * requests a sweep, limited in rate. */
 bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out);
 /* Another manager does not answer at its address. Requests a sweep, limited in rate, and only once
- * for the same address. */
+ * for the same address. The sweep also reads the P_Keys of our port. */
 void sm_doubt_manager(struct sm *sm, guid_t guid);
+/* Another manager has answered at its address: later silence requests a sweep again. */
+void sm_believe_manager(struct sm *sm, guid_t guid);
 /* The port GUID of the other manager at this LID, if this manager is MASTER and the other is not;
  * else 0. The other manager is known by its SMInfo, which sm/election/trust.h has judged. */
 guid_t sm_admits(const struct sm *sm, lid_t lid);

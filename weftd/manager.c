@@ -155,6 +155,11 @@ static void doubts_manager(void *ctx, guid_t guid)
 	sm_doubt_manager(((struct manager *)ctx)->sm, guid);
 }
 
+static void finds_right(void *ctx, guid_t guid)
+{
+	sm_believe_manager(((struct manager *)ctx)->sm, guid);
+}
+
 static guid_t admits_manager(void *ctx, lid_t lid)
 {
 	return sm_admits(((struct manager *)ctx)->sm, lid);
@@ -162,7 +167,8 @@ static guid_t admits_manager(void *ctx, lid_t lid)
 
 static struct stream_carrier *open_inband(struct manager *manager, const struct psk_list *keys)
 {
-	struct inband_owner owner = {finds_manager, admits_manager, doubts_manager, manager};
+	struct inband_owner owner = {finds_manager, admits_manager, doubts_manager, finds_right,
+				     manager};
 
 	manager->inband = inband_new(manager->loop, manager->txns, &owner);
 	if (keys && keys->count)

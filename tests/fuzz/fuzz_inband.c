@@ -99,7 +99,7 @@ static void pass(uint64_t us)
 
 static void begin(void)
 {
-	struct inband_owner owner = {finds, admits, NULL, NULL};
+	struct inband_owner owner = {finds, admits, NULL, NULL, NULL};
 	struct stream_listener listener = {accepted, refused, &streams[1]};
 	struct stream_user user = {nothing, received, nothing, closed, &streams[0]};
 	char why[STREAM_WHY_SIZE];

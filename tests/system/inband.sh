@@ -58,6 +58,31 @@ defaults() {
 	equal "the number of tables that were copied" "$(cat tables.txt)" 0
 }
 
+# A standby that gets only registrations does not know about drains, and the answer says so.
+drain_names_standby() {
+	ctl one drain spine-02 >drained.txt || because "drain is refused: $(cat drained.txt)" || return 1
+	ctl one undrain spine-02 >undrained.txt || because "undrain is refused: $(cat undrained.txt)" || return 1
+	look ibstat.txt "${host[two]}" ibstat || return 1
+	equal "the standby without the drain" "$(json '$_->{not_copied_to} // "none"' <drained.txt)" "$(sed -n 's/.*Port GUID: //p' ibstat.txt)"
+}
+
+# The port of the standby gets the P_Key of another partition at index 0. The master is not in this partition.
+with_index0() {
+	pair || return 1
+	ctl one partition add 0x11 first --indx0 --members host-0004 >out || because "$(cat out)" || return 1
+	wait_for 10 has_index0 || because "${host[two]} has $(cat do.txt)" || return 1
+	wait_for 30 matches 'lost master' two.log || because "its messages arrive with the wrong P_Key" || return 1
+	in_sync && both_end
+}
+
+sim() {
+	"$BUILD/weftsim" "do" "$@" >do.txt 2>&1
+}
+
+has_index0() {
+	sim "pkeys ${host[two]} 1" && matches '^ *0 +0x8011' do.txt
+}
+
 # The third port sends well-formed messages with numbers that it guesses, and malformed messages.
 third_port() {
 	local before attr
@@ -139,10 +164,12 @@ off() {
 
 start_weftsim fattree:radix=4,levels=2
 check "two weftd with defaults only" defaults || finish
+check "a drain names the standby" drain_names_standby
 check "a third port forges messages" third_port
 check "the master is killed" master_dies
 check "the former master returns" comes_back || both_end
 check "ports of allowed_sm_guids" listed || both_end
+check "another P_Key at index 0 of the standby" with_index0 || both_end
 stop_fabric
 if command -v opensm >/dev/null; then
 	check "OpenSM is the master" opensm_master

@@ -22,7 +22,7 @@ struct end { /* a port with a carrier */
 	struct txn_table *txns;
 	struct stream_carrier *carrier; /* NULL: none */
 	struct stream *stream;
-	unsigned opened, closed, drained, accepted, refused, unanswered;
+	unsigned opened, closed, drained, accepted, refused, unanswered, answered;
 	char why[STREAM_WHY_SIZE];
 	uint8_t *got;
 	size_t size;
@@ -127,10 +127,16 @@ static void is_unanswered(void *ctx, guid_t guid)
 	((struct end *)ctx)->unanswered++;
 }
 
+static void is_answered(void *ctx, guid_t guid)
+{
+	CU_ASSERT_EQUAL(guid, inband_guid(MASTER));
+	((struct end *)ctx)->answered++;
+}
+
 static struct end *open_end(lid_t lid)
 {
 	struct stream_listener listener = {on_accepted, on_refused, &ends[lid - 1]};
-	struct inband_owner owner = {finds, admits, is_unanswered, &ends[lid - 1]};
+	struct inband_owner owner = {finds, admits, is_unanswered, is_answered, &ends[lid - 1]};
 	struct end *end = &ends[lid - 1];
 	char why[STREAM_WHY_SIZE];
 
@@ -482,6 +488,7 @@ static void test_silence(void)
 	pass(6 * S);
 	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 2);
 	CU_ASSERT_EQUAL(ends[STANDBY - 1].unanswered, 1);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].answered, 1); /* by the pair above */
 	finish();
 }
 

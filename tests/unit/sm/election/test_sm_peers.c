@@ -861,6 +861,11 @@ static void test_lid_of_the_master(void)
 	CU_ASSERT_TRUE(sm_world_run(world, is_standby));
 	sm_doubt_manager(world->sm, guid);
 	CU_ASSERT_FALSE(world->sm->trigger.wanted);
+	/* If it answered in between, its address or our P_Keys may have changed again. */
+	sm_believe_manager(world->sm, guid);
+	world->sm->stranger_rate = (struct rate){.burst = 1, .interval_us = 60000000};
+	sm_doubt_manager(world->sm, guid);
+	CU_ASSERT_TRUE(world->sm->trigger.wanted);
 	sm_world_free(world);
 }
 

@@ -496,13 +496,17 @@ void sm_believe_manager(struct sm *sm, guid_t guid)
 		sm->doubted.guid = 0;
 }
 
+/* A host can report any LID as its own. So the LID is that of the port to which it was given, if
+ * there is one. */
 guid_t sm_admits(const struct sm *sm, lid_t lid)
 {
+	const struct port *owner = lid <= LID_UNICAST_MAX ? sm->fabric->lids[lid] : NULL;
 	const struct peer *list;
 	size_t count = peers_list(sm->peers, &list);
 
 	for (size_t i = 0; i < count && peers_role(sm->peers) == SM_MASTER; i++)
-		if (list[i].lid == lid && list[i].info.state != SM_MASTER)
+		if ((owner ? list[i].info.guid == port_facts(owner)->guid : list[i].lid == lid) &&
+		    list[i].info.state != SM_MASTER)
 			return list[i].info.guid;
 	return 0;
 }

@@ -896,6 +896,31 @@ static void test_p_key_of_messages(void)
 	sm_world_free(world);
 }
 
+/* A host reports the LID of a standby as its own. Messages from this LID are still those of the
+ * standby. */
+static void test_claimed_lid(void)
+{
+	struct fake_node *rogue, *standby;
+	struct world *world = with_other(NULL, PRIORITY - 1, SM_STANDBY, &rogue);
+	const struct peer *list;
+	lid_t lid;
+
+	standby = add_manager(world, "host-3", PRIORITY - 1, SM_STANDBY);
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	lid = standby->port[1].info.lid;
+	CU_ASSERT_EQUAL(sm_admits(world->sm, lid), guid_of(world, "host-3"));
+	CU_ASSERT_EQUAL(sm_admits(world->sm, LID_OF_OTHER), guid_of(world, "host-2"));
+	rogue->port[1].info.lid = lid;
+	sm_world_sweep(world, DISCOVER_HEAVY);
+	CU_ASSERT_EQUAL_FATAL(peers_list(world->sm->peers, &list), 2);
+	CU_ASSERT_EQUAL(list[0].info.guid, guid_of(world, "host-2"));
+	CU_ASSERT_EQUAL(list[0].lid, lid);
+	CU_ASSERT_EQUAL(standby->port[1].info.lid, lid);
+	CU_ASSERT_EQUAL(sm_admits(world->sm, lid), guid_of(world, "host-3"));
+	CU_ASSERT_EQUAL(sm_admits(world->sm, LID_NONE), 0);
+	sm_world_free(world);
+}
+
 static bool is_standby_now(const struct world *world)
 {
 	return role(world) == SM_STANDBY;
@@ -1352,6 +1377,7 @@ int main(void)
 		{"other master stays", test_other_master_stays},
 		{"the LID of the master", test_lid_of_the_master},
 		{"the P_Key of messages to the master", test_p_key_of_messages},
+		{"a claimed LID", test_claimed_lid},
 		{"sticky master", test_sticky_master},
 		{"acknowledges", test_acknowledges},
 		{"is acknowledged", test_is_acknowledged},

@@ -39,6 +39,16 @@ bool copies_kind(enum ha_copies copies, enum registry_kind kind)
 	return most_open[kind] >= copies;
 }
 
+size_t copies_most(enum ha_copies copies, enum registry_kind kind)
+{
+	static const size_t most[REGISTRY_KINDS] = {
+		[REGISTRY_DRAINED] = 4096,
+		[REGISTRY_LOST_LINK] = 4096,
+	};
+
+	return copies == COPY_ALL || !most[kind] ? SIZE_MAX : most[kind];
+}
+
 bool copies_tables(enum ha_copies copies)
 {
 	return copies != COPY_REGISTRATIONS;

@@ -20,6 +20,8 @@ enum ha_copies {
 
 /* The most records that a standby accepts from a manager that has proved no key. */
 enum { COPY_RECORDS_MAX = 500000 };
+/* The most tables that it accepts from such a manager, each of another switch. */
+enum { COPY_TABLES_MAX = 8192 };
 /* The most that its clock of leases may be ahead of the wall clock: a later clock ends leases. The
  * clock of leases stands still while no manager runs, so it may be far behind. */
 enum { COPY_CLOCK_MAX_S = 86400 };
@@ -30,6 +32,9 @@ const char *copies_name(enum ha_copies copies);
 bool copies_kind(enum ha_copies copies, enum registry_kind kind);
 /* Whether forwarding tables are copied. */
 bool copies_tables(enum ha_copies copies);
+/* The most records of this kind that a standby accepts; each drained port costs a new MASTER a
+ * search of the fabric. */
+size_t copies_most(enum ha_copies copies, enum registry_kind kind);
 /* Whether a record may be sent or accepted. registry has the groups of members. sa_public: the
  * sa_key is the default, so any client may read the members of groups and the subscriptions. */
 bool copies_record(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,

@@ -225,6 +225,9 @@ static bool follow_takes(const struct replica *replica, const struct registry *r
 	if (copies == COPY_REGISTRATIONS && change->kind == REGISTRY_SETTING &&
 	    !copies_clock_fits(change->record, loop_wall_s(replica->loop)))
 		return false;
+	if (registry_count(registry, change->kind) >= copies_most(copies, change->kind) &&
+	    !registry_find(registry, change->kind, change->record))
+		return false;
 	return copies_record(copies, registry, change->kind, change->record, sa_public);
 }
 
@@ -251,9 +254,12 @@ static void drop_rivals_of(struct registry *registry, const struct group_entry *
 	}
 }
 
+/* A key that a master sends without a right to it would refuse the service's own host. */
 static void follow_apply_change(struct replica *replica, struct registry *registry,
 				const struct wire_change *change)
 {
+	union copied_record blank;
+
 	if (change->skipped)
 		return;
 	if (!follow_takes(replica, registry, change)) {
@@ -263,7 +269,9 @@ static void follow_apply_change(struct replica *replica, struct registry *regist
 	if (!change->drop) {
 		if (change->kind == REGISTRY_GROUP && replica->follow.copies == COPY_REGISTRATIONS)
 			drop_rivals_of(registry, change->record);
-		registry_put(registry, change->kind, change->record);
+		registry_put(
+			registry, change->kind,
+			copies_blank(replica->follow.copies, change->kind, change->record, &blank));
 		return;
 	}
 	if (change->kind == REGISTRY_GROUP && replica->follow.copies == COPY_REGISTRATIONS)
@@ -500,6 +508,7 @@ static bool take_whole(struct replica *replica, const struct frame *frame)
 
 static bool take_table(struct replica *replica, const struct frame *frame)
 {
+	struct map *tables = &replica->follow.tables;
 	struct table_cache_row news = {0};
 
 	if (!copies_tables(replica->follow.copies))
@@ -508,7 +517,12 @@ static bool take_table(struct replica *replica, const struct frame *frame)
 		table_cache_row_done(&news);
 		return disbelieve(replica, "a table is malformed");
 	}
-	table_cache_row_merge(tables_row(&replica->follow.tables, news.guid), &news);
+	if (replica->follow.copies != COPY_ALL && tables->count >= COPY_TABLES_MAX &&
+	    !map_get(tables, news.guid)) { /* the switch has it, too */
+		table_cache_row_done(&news);
+		return true;
+	}
+	table_cache_row_merge(tables_row(tables, news.guid), &news);
 	return true;
 }
 

@@ -6,6 +6,7 @@
 // WITH: tests/sim/loop_virtual.o tests/sim/work_inline.o tests/sim/pipe.o
 #include "tests/unit/fixtures/replica_bed.h"
 
+#include "fabric/table_cache.h"
 #include "ha/copies.h"
 #include "ha/wire.h"
 #include "lib/guid.h"
@@ -352,7 +353,9 @@ static void inject(struct manager *one)
 /* It sends all kinds of records. The standby accepts only records that it may get from a master. */
 static void test_rogue_master(void)
 {
+	static const uint8_t no_key[SERVICE_KEY_SIZE];
 	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	const struct service_entry *found;
 	uint64_t first;
 
 	replica_bed_begin_inband(2, true, false);
@@ -368,6 +371,10 @@ static void test_rogue_master(void)
 		CU_ASSERT_EQUAL(registry_find(two->registry, records[i].kind, records[i].record) !=
 					NULL,
 				records[i].most == COPY_REGISTRATIONS);
+	/* Its key would refuse the host of the service. */
+	found = registry_find(two->registry, REGISTRY_SERVICE, &service);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_EQUAL(memcmp(found->key, no_key, SERVICE_KEY_SIZE), 0);
 	/* It drops the partitions of the standby. */
 	registry_put(two->registry, REGISTRY_PARTITION, &partition);
 	registry_put(two->registry, REGISTRY_GROUP, &tenant_group);
@@ -513,6 +520,45 @@ static void test_rogue_amount(void)
 		inject(one);
 	}
 	CU_ASSERT(sent > COPY_RECORDS_MAX && sent <= COPY_RECORDS_MAX + EACH);
+	replica_bed_end();
+}
+
+/* At a listed port: more drained ports and tables than any fabric has. */
+static void test_listed_amount(void)
+{
+	enum { EACH = 300, BATCHES = 15, MORE = 100 };
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	struct drained_entry entry = drained;
+	struct lft *lft = lft_new(63);
+	json_t *status;
+
+	replica_bed_begin_inband(2, true, true);
+	replica_bed_pass(5 * S);
+	for (unsigned sent = 0; sent < BATCHES * EACH;) {
+		changes_begin(&out, FRAME_CHANGES, registry_number(one->registry) + sent + 1);
+		for (unsigned i = 0; i < EACH; i++) {
+			entry.of = 1 + sent++;
+			changes_add(&out,
+				    &(struct wire_change){REGISTRY_DRAINED, false, &entry, false});
+		}
+		changes_end(&out, true);
+		inject(one);
+	}
+	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_DRAINED),
+			copies_most(COPY_NO_SECRETS, REGISTRY_DRAINED));
+	for (unsigned i = 0; i < COPY_TABLES_MAX + MORE; i++) {
+		frame_begin(&out, FRAME_TABLE);
+		table_cache_lft_put(1 + i, lft, frame_room(&out, table_cache_lft_size(lft)));
+		frame_end(&out);
+		inject(one);
+	}
+	CU_ASSERT(shows(two, "master", "state", "follows"));
+	status = replica_status(two->replica);
+	CU_ASSERT_EQUAL(
+		json_integer_value(json_object_get(json_object_get(status, "master"), "tables")),
+		COPY_TABLES_MAX);
+	json_decref(status);
+	lft_unref(lft);
 	replica_bed_end();
 }
 
@@ -743,6 +789,7 @@ int main(void)
 		{"a rogue master takes nothing", test_rogue_silence},
 		{"a former master", test_former_master},
 		{"a rogue master sends too much", test_rogue_amount},
+		{"a listed master sends too much", test_listed_amount},
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},
 		{"more later, interrupted", test_more_interrupted},

@@ -97,8 +97,13 @@ static void lost_links_load(struct fabric *fabric)
 		registry_first(fabric->registry, REGISTRY_LOST_LINK, -1, NULL);
 
 	for (; entry; entry = registry_next(fabric->registry, REGISTRY_LOST_LINK, -1, entry)) {
-		struct lost_link *lost = mem_zalloc(sizeof(*lost));
+		struct lost_link *lost;
 
+		if (links->lost.count == LOST_LINKS_MAX) { /* of a restored or copied registry */
+			links->more++;
+			continue;
+		}
+		lost = mem_zalloc(sizeof(*lost));
 		lost->end[0].guid = entry->node_guid;
 		lost->end[0].num = entry->port;
 		memcpy(lost->end[0].name, entry->name, sizeof(lost->end[0].name) - 1);

@@ -167,6 +167,30 @@ static void test_restart(void)
 	registry_free(registry);
 }
 
+/* A registry that was copied or restored may have any number of records. */
+static void test_too_many_records(void)
+{
+	struct registry *registry = registry_new();
+	struct bed bed = {NULL};
+
+	for (unsigned i = 0; i < LOST_LINKS_MAX + 7; i++) {
+		const struct lost_link_entry entry = {.node_guid = 0x1000 + i,
+						      .port = 1,
+						      .peer_guid = 0x900000 + i,
+						      .peer_port = 1,
+						      .since_s = 1};
+
+		registry_put(registry, REGISTRY_LOST_LINK, &entry);
+	}
+	bed_restart(&bed, registry);
+	lost_links_settle(bed.fabric, 10);
+	CU_ASSERT_EQUAL(lost(&bed), LOST_LINKS_MAX);
+	CU_ASSERT_EQUAL(bed.fabric->lost_links.more, 7);
+	CU_ASSERT_EQUAL(registry_count(registry, REGISTRY_LOST_LINK), LOST_LINKS_MAX);
+	fabric_free(bed.fabric);
+	registry_free(registry);
+}
+
 /* A host that left while no manager ran: its LID record names the switch port. */
 static void test_missing_host(void)
 {
@@ -286,6 +310,7 @@ int main(void)
 		{"lost and back", test_lost_and_back},
 		{"a node that is gone", test_dropped_node},
 		{"restart", test_restart},
+		{"too many records", test_too_many_records},
 		{"a host that left unseen", test_missing_host},
 		{"within a sweep", test_within_a_sweep},
 		{"moved cables", test_moved_cables},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/utf8.h"
 #include "store/alias.h"
 
 static const struct range {
@@ -107,6 +108,21 @@ static const char *text_wrong(const uint8_t *text, size_t size)
 	return length == size ? "too long" : NULL;
 }
 
+/* Text that weftd itself made printable: JSON cannot have other bytes, so lists would lack the
+ * record. */
+static const char *printable_wrong(const uint8_t *text, size_t size)
+{
+	const char *wrong = text_wrong(text, size);
+	size_t length = strnlen((const char *)text, size), step;
+
+	for (size_t at = 0; !wrong && at < length; at += step) {
+		step = utf8_printable(text + at, length - at);
+		if (!step)
+			return "unprintable";
+	}
+	return wrong;
+}
+
 static const char *setting_wrong(const void *record, const char **field)
 {
 	const struct setting_entry *entry = record;
@@ -139,7 +155,7 @@ static const char *partition_owner_wrong(const void *record, const char **field)
 static const char *drained_wrong(const void *record, const char **field)
 {
 	const struct drained_entry *entry = record;
-	const char *wrong = text_wrong(entry->name, sizeof(entry->name));
+	const char *wrong = printable_wrong(entry->name, sizeof(entry->name));
 
 	*field = "Name";
 	if (wrong)
@@ -148,19 +164,19 @@ static const char *drained_wrong(const void *record, const char **field)
 	if (!entry->port && (entry->of_port || entry->ending || entry->node_guid != entry->of))
 		return "0, and the record is not of a whole node";
 	*field = "Reason";
-	return text_wrong(entry->reason, sizeof(entry->reason));
+	return printable_wrong(entry->reason, sizeof(entry->reason));
 }
 
 static const char *lost_link_wrong(const void *record, const char **field)
 {
 	const struct lost_link_entry *entry = record;
-	const char *wrong = text_wrong(entry->name, sizeof(entry->name));
+	const char *wrong = printable_wrong(entry->name, sizeof(entry->name));
 
 	*field = "Name";
 	if (wrong)
 		return wrong;
 	*field = "PeerName";
-	return text_wrong(entry->peer_name, sizeof(entry->peer_name));
+	return printable_wrong(entry->peer_name, sizeof(entry->peer_name));
 }
 
 static const char *(*const more[REGISTRY_KINDS])(const void *record, const char **field) = {

@@ -276,6 +276,14 @@ static const struct {
 	 "\"Since\":\"0x1\",\"ByPolicy\":0,\"Ending\":0,\"Forced\":0,\"Name\":\"a\",\"Reason\":"
 	 "\"\"}",
 	 "Port: 0, and the record is not of a whole node"},
+	{"{\"kind\":\"drained "
+	 "port\",\"NodeGUID\":\"0x1\",\"Port\":1,\"Target\":\"0x2\",\"TargetPort\":0,"
+	 "\"Since\":\"0x1\",\"ByPolicy\":0,\"Ending\":0,\"Forced\":0,\"Name\":\"a\","
+	 "\"Reason\":\"x\\u001b[2J\"}",
+	 "Reason: unprintable"},
+	{"{\"kind\":\"lost link\",\"NodeGUID\":\"0x1\",\"Port\":1,\"PeerGUID\":\"0x2\","
+	 "\"PeerPort\":1,\"Since\":\"0x1\",\"Name\":\"a\",\"PeerName\":\"b\\nc\"}",
+	 "PeerName: unprintable"},
 	{"{\"kind\":\"setting\",\"Name\":\"\",\"Value\":\"x\"}", "Name: empty"},
 	{"{\"kind\":\"setting\",\"Name\":7,\"Value\":\"x\"}", "Name: no text"},
 	{"{\"kind\":\"setting\",\"Name\":\"12345678901234567890123456789012\",\"Value\":\"x\"}",

@@ -824,6 +824,41 @@ static void test_forged_answers(void)
 	finish();
 }
 
+/* A peer whose answers all have another number costs little until the end of the session. */
+
+static unsigned asked;
+
+static void spoil_all(const struct mad_addr *from, lid_t to, uint8_t *mad, size_t size)
+{
+	(void)from;
+	(void)size;
+	asked += to == MASTER;
+	if (to == STANDBY && mad[3] == METHOD_GET_RESP)
+		mad[48] ^= 0x80;
+}
+
+static void test_only_forged_answers(void)
+{
+	pair(INBAND_MESSAGE_MAX);
+	net.tap = spoil_all;
+	asked = 0;
+	say(&ends[STANDBY - 1], 0, 60000);
+	pass(4 * S);
+	CU_ASSERT(asked > 40 && asked < 100); /* 4 messages in 0.4 s, and Alive every 0.1 s */
+	pass(4 * S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	finish();
+	begin(INBAND_MESSAGE_MAX);
+	net.tap = spoil_all;
+	asked = 0;
+	dial(&ends[STANDBY - 1], MASTER);
+	pass(4 * S);
+	CU_ASSERT(asked > 4 && asked < 20);
+	pass(2 * S);
+	CU_ASSERT_EQUAL(ends[STANDBY - 1].closed, 1);
+	finish();
+}
+
 static void test_other_version(void)
 {
 	pair(INBAND_MESSAGE_MAX);
@@ -862,6 +897,7 @@ int main(void)
 		{"collected numbers", test_collected},
 		{"impossible contents", test_bounds},
 		{"forged answers", test_forged_answers},
+		{"only forged answers", test_only_forged_answers},
 		{"another version", test_other_version},
 		CU_TEST_INFO_NULL,
 	};

@@ -144,11 +144,9 @@ const struct group_entry *copies_rival(const struct registry *registry,
 	const struct group_entry *other =
 		registry_first(registry, REGISTRY_GROUP, GROUP_BY_MLID, group);
 
-	for (; other; other = registry_next(registry, REGISTRY_GROUP, GROUP_BY_MLID, other))
-		if (!is_of_all(other->p_key) && memcmp(other->mgid, group->mgid, GID_SIZE) != 0 &&
-		    !mgids_may_share_mlid(other->mgid, group->mgid))
-			return other;
-	return NULL;
+	if (other && !memcmp(other->mgid, group->mgid, GID_SIZE))
+		other = registry_next(registry, REGISTRY_GROUP, GROUP_BY_MLID, other);
+	return other && !mgids_may_share_mlid(other->mgid, group->mgid) ? other : NULL;
 }
 
 bool copies_clock_fits(const struct setting_entry *clock, uint64_t wall_s)

@@ -45,8 +45,8 @@ guid_t copies_subject(enum registry_kind kind, const void *record);
  * does not send such a record, and must not change it. registry: of the standby. */
 bool copies_own(enum ha_copies copies, const struct registry *registry, enum registry_kind kind,
 		const void *record, bool sa_public);
-/* A group that the standby itself owns, and that has the MLID of this group, although the two
- * groups cannot share an MLID; NULL: there is none. Borrowed. */
+/* Another group of the registry with the MLID of this group, although the two cannot share one;
+ * NULL: there is none. All other groups with one MLID share it. Borrowed. */
 const struct group_entry *copies_rival(const struct registry *registry,
 				       const struct group_entry *group);
 /* Whether a standby may accept this clock of leases from a master without a key. */

@@ -243,15 +243,30 @@ static void drop_members_of(struct registry *registry, const struct group_entry 
 		registry_drop(registry, REGISTRY_MEMBER, member);
 }
 
-/* The master uses this MLID, so groups of this standby with the same MLID are outdated. */
-static void drop_rivals_of(struct registry *registry, const struct group_entry *group)
+/* The master uses this MLID, so groups of this standby with the same MLID are outdated. False: the
+ * master itself has given the MLID to another group. */
+static bool drop_rivals_of(struct registry *registry, const struct group_entry *group)
 {
 	const struct group_entry *rival;
 
 	while ((rival = copies_rival(registry, group))) {
+		if (!copies_own(COPY_REGISTRATIONS, registry, REGISTRY_GROUP, rival, true))
+			return false;
 		drop_members_of(registry, rival);
 		registry_drop(registry, REGISTRY_GROUP, rival);
 	}
+	return true;
+}
+
+/* Records that a standby without a key puts or drops for others. False: the change is refused. */
+static bool prepare_change(struct registry *registry, const struct wire_change *change)
+{
+	if (change->kind != REGISTRY_GROUP)
+		return true;
+	if (!change->drop)
+		return drop_rivals_of(registry, change->record);
+	drop_members_of(registry, change->record);
+	return true;
 }
 
 /* A key that a master sends without a right to it would refuse the service's own host. */
@@ -262,20 +277,17 @@ static void follow_apply_change(struct replica *replica, struct registry *regist
 
 	if (change->skipped)
 		return;
-	if (!follow_takes(replica, registry, change)) {
+	if (!follow_takes(replica, registry, change) ||
+	    (replica->follow.copies == COPY_REGISTRATIONS && !prepare_change(registry, change))) {
 		replica->follow.left_out++;
 		return;
 	}
 	if (!change->drop) {
-		if (change->kind == REGISTRY_GROUP && replica->follow.copies == COPY_REGISTRATIONS)
-			drop_rivals_of(registry, change->record);
 		registry_put(
 			registry, change->kind,
 			copies_blank(replica->follow.copies, change->kind, change->record, &blank));
 		return;
 	}
-	if (change->kind == REGISTRY_GROUP && replica->follow.copies == COPY_REGISTRATIONS)
-		drop_members_of(registry, change->record);
 	registry_drop(registry, change->kind, change->record);
 }
 

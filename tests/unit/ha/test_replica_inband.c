@@ -466,6 +466,48 @@ static void test_rogue_changes(void)
 	}
 }
 
+/* It gives the same MLID to several groups. The standby takes the first of them, and groups that
+ * may share it. */
+static void test_rogue_mlid(void)
+{
+	static const struct group_entry groups[] = {
+		{.mgid = {0xFF, 0x12, [15] = 1}, .mlid = 0xC001, .p_key = 0xFFFF},
+		{.mgid = {0xFF, 0x12, [15] = 2}, .mlid = 0xC001, .p_key = 0xFFFF},
+		{.mgid = {0xFF, 0x12, 0x60, 0x1B, 0xFF, 0xFF, [11] = 1, 0xFF, 0, 0, 1},
+		 .mlid = 0xC002,
+		 .p_key = 0xFFFF},
+		{.mgid = {0xFF, 0x12, 0x60, 0x1B, 0xFF, 0xFF, [11] = 1, 0xFF, 0, 0, 2},
+		 .mlid = 0xC002,
+		 .p_key = 0xFFFF},
+		{.mgid = {0xFF, 0x12, [15] = 3}, .mlid = 0xC002, .p_key = 0xFFFF},
+	};
+	static const bool taken[] = {true, false, true, true, false};
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	uint64_t number;
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_pass(5 * S);
+	number = registry_number(one->registry);
+	changes_begin(&out, FRAME_CHANGES, number + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		changes_add(&out, &(struct wire_change){REGISTRY_GROUP, false, &groups[i], false});
+	changes_end(&out, true);
+	inject(one);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		CU_ASSERT_EQUAL(registry_find(two->registry, REGISTRY_GROUP, &groups[i]) != NULL,
+				taken[i]);
+	/* A master may give an MLID to another group later. */
+	changes_begin(&out, FRAME_CHANGES, number + ARRAY_SIZE(groups) + 1);
+	changes_add(&out, &(struct wire_change){REGISTRY_GROUP, true, &groups[0], false});
+	changes_add(&out, &(struct wire_change){REGISTRY_GROUP, false, &groups[1], false});
+	changes_add(&out, &(struct wire_change){REGISTRY_GROUP, false, &groups[1], false});
+	changes_end(&out, true);
+	inject(one);
+	CU_ASSERT_PTR_NULL(registry_find(two->registry, REGISTRY_GROUP, &groups[0]));
+	CU_ASSERT_PTR_NOT_NULL(registry_find(two->registry, REGISTRY_GROUP, &groups[1]));
+	replica_bed_end();
+}
+
 /* It requests acknowledgements and reads none: the standby does not keep them all. */
 static void test_rogue_silence(void)
 {
@@ -786,6 +828,7 @@ int main(void)
 		{"places", test_places},
 		{"a rogue master", test_rogue_master},
 		{"a rogue master changes", test_rogue_changes},
+		{"a rogue master gives an MLID twice", test_rogue_mlid},
 		{"a rogue master takes nothing", test_rogue_silence},
 		{"a former master", test_former_master},
 		{"a rogue master sends too much", test_rogue_amount},

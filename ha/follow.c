@@ -211,6 +211,15 @@ static void follow_durable(void *ctx)
 
 /* Changes */
 
+/* Members without a group are dropped one by one later, so a master has few of them. */
+static bool follow_has_group(const struct registry *registry, const struct member_entry *member)
+{
+	struct group_entry key = {.mlid = 0};
+
+	memcpy(key.mgid, member->mgid, GID_SIZE);
+	return registry_find(registry, REGISTRY_GROUP, &key);
+}
+
 /* Whether the master may send this change. The standby drops all others. */
 static bool follow_takes(const struct replica *replica, const struct registry *registry,
 			 const struct wire_change *change)
@@ -227,6 +236,9 @@ static bool follow_takes(const struct replica *replica, const struct registry *r
 		return false;
 	if (registry_count(registry, change->kind) >= copies_most(copies, change->kind) &&
 	    !registry_find(registry, change->kind, change->record))
+		return false;
+	if (copies != COPY_ALL && change->kind == REGISTRY_MEMBER &&
+	    !follow_has_group(registry, change->record))
 		return false;
 	return copies_record(copies, registry, change->kind, change->record, sa_public);
 }
@@ -258,13 +270,14 @@ static bool drop_rivals_of(struct registry *registry, const struct group_entry *
 	return true;
 }
 
-/* Records that a standby without a key puts or drops for others. False: the change is refused. */
-static bool prepare_change(struct registry *registry, const struct wire_change *change)
+/* Drops records that a change without a key outdates. False: the change is refused. */
+static bool prepare_change(enum ha_copies copies, struct registry *registry,
+			   const struct wire_change *change)
 {
-	if (change->kind != REGISTRY_GROUP)
+	if (copies == COPY_ALL || change->kind != REGISTRY_GROUP)
 		return true;
 	if (!change->drop)
-		return drop_rivals_of(registry, change->record);
+		return copies != COPY_REGISTRATIONS || drop_rivals_of(registry, change->record);
 	drop_members_of(registry, change->record);
 	return true;
 }
@@ -278,7 +291,7 @@ static void follow_apply_change(struct replica *replica, struct registry *regist
 	if (change->skipped)
 		return;
 	if (!follow_takes(replica, registry, change) ||
-	    (replica->follow.copies == COPY_REGISTRATIONS && !prepare_change(registry, change))) {
+	    !prepare_change(replica->follow.copies, registry, change)) {
 		replica->follow.left_out++;
 		return;
 	}

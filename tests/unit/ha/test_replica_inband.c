@@ -604,6 +604,32 @@ static void test_listed_amount(void)
 	replica_bed_end();
 }
 
+/* At a listed port: members without a group, which the standby would have to drop later. */
+static void test_listed_members(void)
+{
+	const struct wire_change changes[] = {
+		{REGISTRY_MEMBER, false, &member, false},
+		{REGISTRY_GROUP, false, &tenant_group, false},
+		{REGISTRY_MEMBER, false, &tenant_member, false},
+		{REGISTRY_GROUP, true, &tenant_group, false},
+	};
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+	uint64_t number;
+
+	replica_bed_begin_inband(2, true, true);
+	replica_bed_pass(5 * S);
+	number = registry_number(one->registry);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		changes_begin(&out, FRAME_CHANGES, number + i + 1);
+		changes_add(&out, &changes[i]);
+		changes_end(&out, true);
+		inject(one);
+		CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), i == 2);
+	}
+	CU_ASSERT(shows(two, "master", "state", "follows"));
+	replica_bed_end();
+}
+
 /* A rogue standby */
 
 /* It claims the GUID of another port, and gets nothing. */
@@ -833,6 +859,7 @@ int main(void)
 		{"a former master", test_former_master},
 		{"a rogue master sends too much", test_rogue_amount},
 		{"a listed master sends too much", test_listed_amount},
+		{"a listed master sends members without groups", test_listed_members},
 		{"another GUID", test_other_guid},
 		{"more later", test_more_later},
 		{"more later, interrupted", test_more_interrupted},

@@ -195,13 +195,14 @@ static int read_plan(const char *path, struct net **plan, char error[CTL_ERROR_S
 	return result;
 }
 
-static void add_difference(void *ctx, const char *kind, const char *text)
+static void add_difference(void *ctx, const struct net_difference *difference)
 {
 	json_t *list = ctx;
-	char *clean = mem_strdup(text); /* names from a file may have any encoding */
+	char *clean = mem_strdup(difference->text); /* names from a file may have any encoding */
 
 	text_clean(clean);
-	json_array_append_new(list, json_pack("{s:s,s:s}", "kind", kind, "text", clean));
+	json_array_append_new(list,
+			      json_pack("{s:s,s:s}", "kind", difference->kind, "text", clean));
 	free(clean);
 }
 

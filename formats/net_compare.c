@@ -24,19 +24,27 @@ struct comparison {
 	unsigned differences;
 };
 
-static void report_difference(struct comparison *c, const char *kind, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void report_difference(struct comparison *c, const char *kind, const char *format, ...)
+static void report_loss(struct comparison *c, const struct net_difference *loss, const char *format,
+			...) __attribute__((format(printf, 3, 4)));
+static void report_loss(struct comparison *c, const struct net_difference *loss, const char *format,
+			...)
 {
+	struct net_difference difference = *loss;
 	char text[TEXT_SIZE];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	difference.text = text;
+	difference.found_of = c->found_of;
 	c->differences++;
-	c->fn(c->ctx, kind, text);
+	c->fn(c->ctx, &difference);
 }
+
+/* A difference by which nothing is lost. */
+#define report_difference(c, what, ...) \
+	report_loss(c, &(const struct net_difference){.kind = (what)}, __VA_ARGS__)
 
 static const char *type_name(const struct net_node *node)
 {
@@ -174,9 +182,12 @@ static void net_compare_nodes(struct comparison *c)
 		const struct net_node *node = &c->planned->nodes[i];
 
 		if (c->found_of[i] == NONE)
-			report_difference(c, "missing node", "%s %s is not there, nor its %s",
-					  type_name(node), compared_name(node, name),
-					  cables(node, its));
+			report_loss(c,
+				    &(const struct net_difference){.kind = "missing node",
+								   .loss = NET_NODE_MISSING,
+								   .planned = {{node, 0}}},
+				    "%s %s is not there, nor its %s", type_name(node),
+				    compared_name(node, name), cables(node, its));
 		else
 			compare_node(c, node, &c->found->nodes[c->found_of[i]]);
 	}
@@ -192,34 +203,28 @@ static void net_compare_nodes(struct comparison *c)
 
 /* Cables */
 
-/* A cable's end: a node's port, or no node. */
-struct end {
-	const struct net_node *node;
-	unsigned port;
-};
-
-static const struct net_port *port_at(struct end end)
+static const struct net_port *port_at(struct net_end end)
 {
 	return end.node && end.port <= end.node->ports ? &end.node->port[end.port] : NULL;
 }
 
-static struct end far_end(const struct net *net, struct end end)
+static struct net_end far_end(const struct net *net, struct net_end end)
 {
 	const struct net_port *port = port_at(end);
 
 	if (!port || port->peer == NET_NO_PEER)
-		return (struct end){NULL, 0};
-	return (struct end){&net->nodes[port->peer], port->peer_port};
+		return (struct net_end){NULL, 0};
+	return (struct net_end){&net->nodes[port->peer], port->peer_port};
 }
 
-static struct end counterpart(const struct comparison *c, struct end planned)
+static struct net_end counterpart(const struct comparison *c, struct net_end planned)
 {
 	int32_t found = c->found_of[planned.node - c->planned->nodes];
 
-	return (struct end){found == NONE ? NULL : &c->found->nodes[found], planned.port};
+	return (struct net_end){found == NONE ? NULL : &c->found->nodes[found], planned.port};
 }
 
-static const char *where(struct end end, char text[NAME_SIZE])
+static const char *where(struct net_end end, char text[NAME_SIZE])
 {
 	if (end.node)
 		snprintf(text, NAME_SIZE, "%s port %u", end.node->description, end.port);
@@ -234,7 +239,7 @@ static bool same_rate(const struct net_rate *a, const struct net_rate *b)
 	       a->fdr10 == b->fdr10;
 }
 
-static void compare_rate(struct comparison *c, struct end planned, struct end found)
+static void compare_rate(struct comparison *c, struct net_end planned, struct net_end found)
 {
 	const struct net_port *want = port_at(planned), *have = port_at(found);
 	char wanted[16], is[16], near[NAME_SIZE], far[NAME_SIZE];
@@ -248,34 +253,40 @@ static void compare_rate(struct comparison *c, struct end planned, struct end fo
 }
 
 /* Checks a planned cable, from one of its ends; both of its nodes were found. */
-static void compare_cable(struct comparison *c, struct end planned, struct end planned_far)
+static void compare_cable(struct comparison *c, struct net_end planned, struct net_end planned_far)
 {
-	struct end near = counterpart(c, planned), far = counterpart(c, planned_far);
-	struct end leads = far_end(c->found, near), back = far_end(c->found, far);
+	struct net_end near = counterpart(c, planned), far = counterpart(c, planned_far);
+	struct net_end leads = far_end(c->found, near), back = far_end(c->found, far);
+	struct net_difference loss = {.planned = {planned, planned_far}};
 	char a[NAME_SIZE], b[NAME_SIZE], x[NAME_SIZE], y[NAME_SIZE];
 
 	where(planned, a);
 	where(planned_far, b);
-	if (leads.node == far.node && leads.port == far.port)
+	if (leads.node == far.node && leads.port == far.port) {
 		compare_rate(c, planned, near);
-	else if (!leads.node && !back.node)
-		report_difference(c, "missing cable", "%s - %s: there is no link", a, b);
-	else
-		report_difference(c, "moved cable", "%s - %s: %s leads to %s, %s to %s", a, b, a,
-				  where(leads, x), b, where(back, y));
+	} else if (!leads.node && !back.node) {
+		loss.kind = "missing cable";
+		loss.loss = NET_CABLE_MISSING;
+		report_loss(c, &loss, "%s - %s: there is no link", a, b);
+	} else {
+		loss.kind = "moved cable";
+		loss.loss = NET_CABLE_MOVED;
+		report_loss(c, &loss, "%s - %s: %s leads to %s, %s to %s", a, b, a, where(leads, x),
+			    b, where(back, y));
+	}
 }
 
 /* Whether the plan has a cable at a port that was found; then that cable's line reports it. */
-static bool is_planned(const struct comparison *c, struct end found)
+static bool is_planned(const struct comparison *c, struct net_end found)
 {
 	int32_t planned = c->planned_of[found.node - c->found->nodes];
-	struct end end = {&c->planned->nodes[planned], found.port};
+	struct net_end end = {&c->planned->nodes[planned], found.port};
 	const struct net_port *port = port_at(end);
 
 	return port && port->peer != NET_NO_PEER;
 }
 
-static void check_unplanned(struct comparison *c, struct end near, struct end far)
+static void check_unplanned(struct comparison *c, struct net_end near, struct net_end far)
 {
 	char a[NAME_SIZE], b[NAME_SIZE];
 
@@ -286,11 +297,12 @@ static void check_unplanned(struct comparison *c, struct end near, struct end fa
 
 /* Checks each cable of a net whose nodes have both a match in the other net. */
 static void compare_cables(struct comparison *c, const struct net *net, const int32_t *matched,
-			   void (*check)(struct comparison *c, struct end near, struct end far))
+			   void (*check)(struct comparison *c, struct net_end near,
+					 struct net_end far))
 {
 	for (uint32_t i = 0; i < net->count; i++) {
 		for (unsigned p = 1; p <= net->nodes[i].ports; p++) {
-			struct end near = {&net->nodes[i], p}, far = far_end(net, near);
+			struct net_end near = {&net->nodes[i], p}, far = far_end(net, near);
 
 			if (net_is_first_end(net, i, p) && matched[i] != NONE &&
 			    matched[far.node - net->nodes] != NONE)

@@ -56,9 +56,9 @@ static char *edited(const char *text, const char *from, const char *to)
 	return mem_printf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
 }
 
-static void write_line(void *ctx, const char *kind, const char *text)
+static void write_line(void *ctx, const struct net_difference *difference)
 {
-	fprintf(ctx, "%s: %s\n", kind, text);
+	fprintf(ctx, "%s: %s\n", difference->kind, difference->text);
 }
 
 /* To be freed. */
@@ -167,6 +167,60 @@ static void test_by_name(void)
 	net_free(planned);
 }
 
+/* A line for each part of the plan that is lost: its ends in the plan, and the nodes found there.
+ */
+static void write_loss(void *ctx, const struct net_difference *difference)
+{
+	static const char *const names[] = {[NET_NODE_MISSING] = "node",
+					    [NET_CABLE_MISSING] = "cable",
+					    [NET_CABLE_MOVED] = "moved"};
+	const struct net *planned = *(const struct net *const *)ctx;
+	FILE *stream = ((FILE **)ctx)[1];
+
+	if (difference->loss == NET_NOTHING_LOST)
+		return;
+	fputs(names[difference->loss], stream);
+	for (unsigned i = 0; i < 2 && difference->planned[i].node; i++)
+		fprintf(stream, " %s:%u:%d", difference->planned[i].node->id,
+			difference->planned[i].port,
+			difference->found_of[difference->planned[i].node - planned->nodes]);
+	fputc('\n', stream);
+}
+
+static void test_losses(void)
+{
+	static const struct {
+		const char *from, *to, *lost;
+	} rows[] = {
+		{"0x10\n", "0x11\n", ""}, /* a replaced switch has its cables */
+		{"\"h1 mlx5_0\"", "\"h9 mlx5_0\"", ""},
+		{"lid 3 4xEDR\n", "lid 3 4xFDR\n", ""},
+		{"[6] \"S-s\"[2] # \"s\" lid 3 4xEDR\n", "", "cable S-a:6:0 S-s:2:2\n"},
+		{"[6] \"S-s\"[2]", "[6] \"S-s\"[4]", "moved S-a:6:0 S-s:2:2\n"},
+		{"caguid=0x102\nCa 1 \"H-2\" # \"h2 mlx5_0\"\n",
+		 "caguid=0x109\nCa 1 \"H-2\" # \"h7 mlx5_0\"\n", "node H-2:0:-1\n"},
+	};
+	struct net *planned = parsed(plan);
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *text = edited(plan, rows[i].from, rows[i].to), *lost = NULL;
+		struct net *found = parsed(text);
+		size_t size;
+		FILE *stream = open_memstream(&lost, &size);
+		void *const both[] = {planned, stream};
+
+		net_compare(planned, found, write_loss, (void *)both);
+		fclose(stream);
+		if (strcmp(lost, rows[i].lost))
+			printf("\nrow %zu: expected\n%sgot\n%s", i, rows[i].lost, lost);
+		CU_ASSERT_STRING_EQUAL(lost, rows[i].lost);
+		free(lost);
+		net_free(found);
+		free(text);
+	}
+	net_free(planned);
+}
+
 static char *exported(void (*print)(FILE *, const struct net *), const struct net *net)
 {
 	char *text = NULL;
@@ -264,6 +318,7 @@ int main(void)
 		{"one change", test_changes},
 		{"nodes", test_nodes},
 		{"by name", test_by_name},
+		{"lost parts of the plan", test_losses},
 		{"dot", test_dot},
 		{"slurm", test_slurm},
 		{"slurm's names", test_slurm_names},

@@ -22,6 +22,7 @@
 #include "sm/partition/m_keys.h"
 #include "sm/partition/partitions.h"
 #include "sm/partition/unmanaged_pkeys.h"
+#include "sm/planned_links.h"
 #include "sm/port_events.h"
 #include "sm/program/guids.h"
 #include "sm/program/mcast.h"
@@ -162,6 +163,7 @@ struct sm {
 	struct route_job *routing;  /* NULL when none is under way */
 	struct route_result routes; /* of the last run that found routes */
 	struct credit_watch credit_watch;
+	struct planned_links planned;
 	char *absent;		  /* as in route_job, of the last run */
 	struct snapshot *routed;  /* the snapshot of the last run, with the order of the rows */
 	uint64_t routed_topology; /* fabric->topology when they were computed; 0: never */

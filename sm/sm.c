@@ -316,6 +316,7 @@ void sm_free(struct sm *sm)
 	routes_unref(sm->routes.routes);
 	snapshot_unref(sm->routed);
 	credit_watch_done(sm);
+	planned_links_done(sm);
 	route_job_free(sm->routing); /* the pool was stopped before, so no worker runs it */
 	free(sm->absent);
 	free(sm);
@@ -581,6 +582,11 @@ void sm_set_route_options(struct sm *sm, struct route_options *options)
 void sm_set_node_names(struct sm *sm, struct map *names)
 {
 	fabric_set_names(sm->fabric, names);
+}
+
+void sm_set_plan(struct sm *sm, struct net *plan, const char *path)
+{
+	planned_links_set(sm, plan, path);
 }
 
 bool sm_set_partitions(struct sm *sm, enum partition_source source, struct partitions *partitions)

@@ -9,6 +9,7 @@
 #include "fabric/event.h"
 #include "fabric/fabric.h"
 #include "fabric/view.h"
+#include "formats/net.h"
 #include "ha/options.h"
 #include "lib/control.h"
 #include "lib/loop.h"
@@ -107,6 +108,8 @@ size_t sm_groups(const struct sm *sm, struct group_entry **out);
 void sm_set_route_options(struct sm *sm, struct route_options *options);
 /* The names of nodes in the administrator's file; as fabric_set_names(). */
 void sm_set_node_names(struct sm *sm, struct map *names);
+/* The planned topology, as planned_links_set(). */
+void sm_set_plan(struct sm *sm, struct net *plan, const char *path);
 
 /* The place of the published view. It is NULL before the first sweep writes to devices, and while
  * this manager is not MASTER. */

@@ -787,6 +787,7 @@ static void sweep_end(struct sm *sm, int error, const char *format, ...)
 	sweep->failures = met_errors(sm, error) ? sweep->failures + 1 : 0;
 	log_sweep(sm, &sweep->last, same);
 	tell_links(sm, error);
+	planned_links_swept(sm);
 	drain_settle(sm, error);
 	call_waiters(sm);
 	follow_table_cache(sm, error);

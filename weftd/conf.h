@@ -43,6 +43,7 @@ struct conf {
 	uint8_t log_level;	  /* as syslog(3): LOG_ERR, LOG_INFO, ... */
 	struct route_files route_files;
 	char node_name_map[256];     /* empty: none */
+	char planned_topology[256];  /* empty: none */
 	char partition_file[256];    /* empty: none */
 	char m_key_secret_file[256]; /* empty: none */
 	struct sm_options sm;

@@ -94,6 +94,13 @@ const struct conf_row conf_rows[] = {
 	 .details = "weftctl, the log, events and metrics use these names in place of "
 		    "NodeDescriptions. The SA still answers with the NodeDescriptions. Use it if "
 		    "switches report only their model. Empty: no file."},
+	{TEXT("planned_topology", planned_topology, 0, "\"\""),
+	 .summary = "Net file with the planned nodes and cables, with which weftd compares the "
+		    "fabric after each change.",
+	 .details = "`weftctl health` shows planned nodes that are absent, and planned links that "
+		    "are absent or lead elsewhere. `weftctl topology export --format net` writes "
+		    "such a file, and `weftctl topology check` lists all differences. A bad file "
+		    "stops a start, and a reload refuses it. Empty: no plan."},
 	{NUMBER("sm_priority", sm.priority, 0, 15, "0"), .section = "Election of the master",
 	 .summary = "Priority of this manager in the election of the master.",
 	 .details = "The higher priority wins. If priorities are equal, the lower port GUID wins."},

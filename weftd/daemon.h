@@ -17,6 +17,7 @@ struct daemon {
 	struct conf conf;
 	struct route_options *route_options; /* from the files that conf names; NULL: none */
 	struct map *names;		     /* the same, until there is a manager */
+	struct net *plan;		     /* the same */
 	char *names_warning;		     /* the same */
 	struct loop *loop;
 	struct control *control;
@@ -41,8 +42,11 @@ int daemon_log_level(const struct daemon *daemon);
 /* SIGHUP: reads the configuration again, and applies all changes, or none with a logged error. arg:
  * struct daemon. */
 void daemon_hang_up(void *arg);
-/* Ends a reload that compares partition files, with an error. Before manager_stop(). */
+/* Ends a reload that compares partition files or reads a planned topology, with an error. Before
+ * manager_stop(). */
 void daemon_stop_reload(struct daemon *daemon);
+/* Frees such a reload after the end of the worker pool. */
+void daemon_drop_reloads(struct daemon *daemon);
 /* Adds config show, config check and config reload to the control socket. */
 void daemon_register_config(struct daemon *daemon);
 

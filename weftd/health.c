@@ -46,6 +46,10 @@ struct rule {
 		check, HEALTH_##level, true, {__VA_ARGS__}, text, remedy \
 	}
 
+#define PLAN_REMEDY                                                                         \
+	"connect the cables as planned: weftctl topology check {planned_links.file} lists " \
+	"all; or change the file, then weftctl config reload"
+
 static const struct rule rules[] = {
 	BAD("subnet", BROKEN, "{state}", "check the adapter: ibstat", "condition=no device"),
 	BAD("subnet", BROKEN, "{state}", "check the cable of this host: ibstat",
@@ -175,8 +179,27 @@ static const struct rule rules[] = {
 		"\"{lost_links.links.0.to.description}\" port {lost_links.links.0.to.port}",
 		"weftctl events --kind link; if it was removed: weftctl health accept",
 		"lost_links.count"),
+	FABRIC_OK("links", "all up, apart from planned links", "lost_links.planned"),
 	FABRIC_OK("links", "all up; disabled by command: {disabled_ports}", "disabled_ports"),
 	FABRIC_OK("links", "all up"),
+
+	FABRIC_BAD("planned_links", DEGRADED,
+		   "{planned_links.nodes_missing} planned node{planned_links.nodes_missing#|s} "
+		   "absent, and {planned_links.missing} planned link{planned_links.missing#|s} "
+		   "absent or moved: {planned_links.example}",
+		   PLAN_REMEDY, "planned_links.nodes_missing", "planned_links.missing"),
+	FABRIC_BAD("planned_links", DEGRADED,
+		   "{planned_links.nodes_missing} planned node{planned_links.nodes_missing#|s} "
+		   "absent: {planned_links.example}",
+		   PLAN_REMEDY, "planned_links.nodes_missing"),
+	FABRIC_BAD("planned_links", DEGRADED,
+		   "{planned_links.missing} planned link{planned_links.missing#|s} absent or "
+		   "moved: {planned_links.example}",
+		   PLAN_REMEDY, "planned_links.missing"),
+	FABRIC_OK("planned_links",
+		  "as in {planned_links.file}; disabled by command: {planned_links.by_command}",
+		  "planned_links.by_command"),
+	FABRIC_OK("planned_links", "as in {planned_links.file}", "planned_links.compared"),
 
 	FABRIC_BAD(
 		"drained", DEGRADED,

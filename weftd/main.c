@@ -232,6 +232,8 @@ static int load(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 	daemon->conf = reading.conf;
 	daemon->route_options = reading.options;
 	daemon->names = reading.names;
+	daemon->plan = reading.plan;
+	free(reading.plan_text);
 	daemon->names_warning = reading.names_warning;
 	return 0;
 }
@@ -595,6 +597,8 @@ static int start_manager(struct daemon *daemon)
 	manager_set_route_options(daemon->manager, daemon->route_options);
 	manager_set_node_names(daemon->manager, daemon->names);
 	daemon->names = NULL;
+	manager_set_plan(daemon->manager, daemon->plan, daemon->conf.planned_topology);
+	daemon->plan = NULL;
 	if (daemon->names_warning)
 		log_warning("%s", daemon->names_warning);
 	free(daemon->names_warning);
@@ -643,6 +647,7 @@ static void daemon_stop(struct daemon *daemon)
 	control_free(daemon->control); /* before the manager: its clients hold requests of it */
 	if (daemon->pool)
 		work_pool_free(daemon->pool);
+	daemon_drop_reloads(daemon);
 	events_free(daemon->events);
 	if (daemon->manager) {
 		log_levels_done(&daemon->log_levels);
@@ -784,6 +789,7 @@ int main(int argc, char **argv)
 	}
 	route_options_unref(daemon.route_options);
 	node_names_free(daemon.names);
+	net_free(daemon.plan);
 	free(daemon.names_warning);
 	free(daemon.sources.settings);
 	return status;

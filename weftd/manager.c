@@ -227,6 +227,11 @@ void manager_set_node_names(struct manager *manager, struct map *names)
 	sm_set_node_names(manager->sm, names);
 }
 
+void manager_set_plan(struct manager *manager, struct net *plan, const char *path)
+{
+	sm_set_plan(manager->sm, plan, path);
+}
+
 bool manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions)
 {

@@ -6,6 +6,7 @@
 #ifndef WEFTD_MANAGER_H
 #define WEFTD_MANAGER_H
 
+#include "formats/net.h"
 #include "lib/control.h"
 #include "lib/loop.h"
 #include "lib/psk_file.h"
@@ -43,6 +44,8 @@ void manager_stop(struct manager *manager);
 void manager_set_route_options(struct manager *manager, struct route_options *options);
 /* The administrator's names of nodes; as fabric_set_names(). */
 void manager_set_node_names(struct manager *manager, struct map *names);
+/* The planned topology; as sm_set_plan(). */
+void manager_set_plan(struct manager *manager, struct net *plan, const char *path);
 /* The partitions of the file, as sm_set_partitions(). False: nothing changed. */
 bool manager_set_partitions(struct manager *manager, enum partition_source source,
 			    struct partitions *partitions);

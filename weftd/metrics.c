@@ -54,6 +54,11 @@ static const struct metric metrics[] = {
 	FABRIC("ports", "counts.ports", "Ports of switches, adapters and routers."),
 	FABRIC("ports_active", "counts.active_ports", "Ports that are ACTIVE."),
 	FABRIC("links", "counts.links", "Links."),
+	FABRIC("planned_links_missing", "planned_links.missing",
+	       "Links of planned_topology that are absent or lead elsewhere, without those of "
+	       "absent nodes."),
+	FABRIC("planned_nodes_missing", "planned_links.nodes_missing",
+	       "Nodes of planned_topology that are absent."),
 	FABRIC("drained_ports", "drained_ports.by_command",
 	       "Ports that weftctl drain disables, or will disable."),
 	FABRIC("isolated_ports", "drained_ports.by_policy",

@@ -16,6 +16,7 @@
 #include "weftd/ha.h"
 #include "weftd/m_key_file.h"
 #include "weftd/name_file.h"
+#include "weftd/plan_file.h"
 #include "weftd/route_files.h"
 
 static const char default_conf_path[] = "/etc/weft/weftd.conf";
@@ -133,6 +134,21 @@ static int read_names(struct steps *steps, char error[CONF_ERROR_SIZE])
 	return 0;
 }
 
+static int read_plan(struct steps *steps, char error[CONF_ERROR_SIZE])
+{
+	struct reading *reading = steps->reading;
+	const char *path = reading->conf.planned_topology;
+
+	if (plan_file_read(&reading->conf, &reading->plan_text, &reading->plan_length, error))
+		return EXIT_FAILURE;
+	if (!reading->plan_text || steps->present)
+		return 0;
+	return plan_file_parse(path, reading->plan_text, reading->plan_length, &reading->plan,
+			       error)
+		       ? EXIT_FAILURE
+		       : 0;
+}
+
 static int read_route_files(struct steps *steps, char error[CONF_ERROR_SIZE])
 {
 	const struct route_files *files = &steps->reading->conf.route_files;
@@ -222,8 +238,9 @@ static int check_port(struct steps *steps, char error[CONF_ERROR_SIZE])
 
 /* Beginnings and ends */
 
-static step_fn *const start_steps[] = {read_environment, read_file,  read_settings,    check_ha,
-				       read_m_keys,	 read_names, read_route_files, NULL};
+static step_fn *const start_steps[] = {read_environment, read_file,	   read_settings,
+				       check_ha,	 read_m_keys,	   read_names,
+				       read_plan,	 read_route_files, NULL};
 static step_fn *const reload_steps[] = {read_partitions, read_ha_keys, NULL};
 static step_fn *const check_steps[] = {check_partitions, check_group, check_port, NULL};
 
@@ -277,10 +294,14 @@ void reading_done(struct reading *reading)
 {
 	route_options_unref(reading->options);
 	node_names_free(reading->names);
+	free(reading->plan_text);
+	net_free(reading->plan);
 	free(reading->names_warning);
 	partitions_free(reading->partitions.partitions);
 	reading->options = NULL;
 	reading->names = NULL;
+	reading->plan_text = NULL;
+	reading->plan = NULL;
 	reading->names_warning = NULL;
 	reading->partitions.partitions = NULL;
 	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));

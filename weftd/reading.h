@@ -8,6 +8,7 @@
 #define WEFTD_READING_H
 
 #include "fabric/snapshot.h"
+#include "formats/net.h"
 #include "lib/map.h"
 #include "lib/psk_file.h"
 #include "weftd/conf.h"
@@ -33,7 +34,10 @@ struct reading {
 	struct conf conf;
 	struct route_options *options; /* NULL: no file is named */
 	struct map *names;	       /* the same */
-	char *names_warning;	       /* about names that several nodes have; NULL: none */
+	char *plan_text;	       /* of the planned topology; NULL: none is configured */
+	size_t plan_length;
+	struct net *plan;    /* the same, parsed; not after reading_reload() */
+	char *names_warning; /* about names that several nodes have; NULL: none */
 	/* After reading_reload() only: */
 	struct partition_file partitions;
 	struct psk_list ha_keys;

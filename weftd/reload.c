@@ -18,6 +18,7 @@
 #include "weftd/conf_json.h"
 #include "weftd/daemon.h"
 #include "weftd/ha.h"
+#include "weftd/plan_file.h"
 #include "weftd/route_files.h"
 
 static void set_route_options(struct daemon *daemon, struct route_options *options)
@@ -45,6 +46,10 @@ struct reload {
 	struct reading reading;
 	struct policy_comparison *comparison; /* of the partition files, under way; or NULL */
 	char *dangers[DANGERS];		      /* NULL: none */
+	struct work_job plan_job;	      /* parses the planned topology */
+	bool is_parsing;		      /* this job is under way */
+	int plan_result;
+	char plan_error[CONF_ERROR_SIZE];
 };
 
 static void reload_begin(struct reload *reload);
@@ -57,17 +62,22 @@ static struct reload *first_reload(const struct daemon *daemon)
 		       : container_of(daemon->reloads.next, struct reload, link);
 }
 
+static void reload_free(struct reload *reload)
+{
+	reading_done(&reload->reading);
+	for (size_t i = 0; i < DANGERS; i++)
+		free(reload->dangers[i]);
+	list_del(&reload->link);
+	free(reload);
+}
+
 static void reload_end(struct reload *reload)
 {
 	struct daemon *daemon = reload->daemon;
 	struct reload *next;
 
 	policy_judge_cancel(reload->comparison);
-	reading_done(&reload->reading);
-	for (size_t i = 0; i < DANGERS; i++)
-		free(reload->dangers[i]);
-	list_del(&reload->link);
-	free(reload);
+	reload_free(reload);
 	next = first_reload(daemon);
 	if (next && daemon->is_stopping)
 		reload_fail(next, NULL, "the daemon is stopping");
@@ -148,6 +158,7 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 	log_levels_configure(&daemon->log_levels, daemon_log_level(daemon));
 	set_route_options(daemon, reading->options);
 	manager_set_node_names(daemon->manager, reading->names);
+	manager_set_plan(daemon->manager, reading->plan, daemon->conf.planned_topology);
 	if (reading->partitions.source != PARTITIONS_NO_FILE) {
 		partitions_changed =
 			manager_set_partitions(daemon->manager, reading->partitions.source,
@@ -168,6 +179,7 @@ static json_t *apply_reading(struct daemon *daemon, struct reading *reading)
 	explicit_bzero(&reading->ha_keys, sizeof(reading->ha_keys));
 	reading->options = NULL;
 	reading->names = NULL;
+	reading->plan = NULL;
 	reading->partitions.partitions = NULL;
 	return json_pack("{s:o,s:b,s:o,s:o}", "changes", changes, "partitions_changed",
 			 partitions_changed, "key_files", key_files, "warnings", warnings);
@@ -274,6 +286,49 @@ static void partitions_are_judged(void *ctx, char *danger)
 			 reload->reading.options, engines_of_reload_judged, reload);
 }
 
+static void judge_partition_files(struct reload *reload)
+{
+	struct sm *sm = manager_sm(reload->daemon->manager);
+	struct reading *reading = &reload->reading;
+
+	if (reading->partitions.source == PARTITIONS_NO_FILE)
+		partitions_are_judged(reload, NULL);
+	else
+		reload->comparison = sm_judge_partitions(sm, reading->partitions.partitions,
+							 reading->conf.sm.partition_confirm_ports,
+							 partitions_are_judged, reload);
+}
+
+static void parse_in_job(struct work_job *job)
+{
+	struct reload *reload = container_of(job, struct reload, plan_job);
+	struct reading *reading = &reload->reading;
+
+	reload->plan_result =
+		plan_file_parse(reading->conf.planned_topology, reading->plan_text,
+				reading->plan_length, &reading->plan, reload->plan_error);
+}
+
+static void plan_is_parsed(struct work_job *job)
+{
+	struct reload *reload = container_of(job, struct reload, plan_job);
+
+	reload->is_parsing = false;
+	if (reload->plan_result)
+		reload_fail(reload, NULL, reload->plan_error);
+	else
+		judge_partition_files(reload);
+}
+
+static void parse_plan(struct reload *reload)
+{
+	reload->is_parsing = true;
+	reload->plan_job = (struct work_job){
+		.name = "read planned_topology", .run = parse_in_job, .done = plan_is_parsed};
+	list_init(&reload->plan_job.link);
+	work_submit(reload->daemon->pool, &reload->plan_job);
+}
+
 /* Applies all changes, or none with a logged error. */
 static void reload_begin(struct reload *reload)
 {
@@ -289,12 +344,10 @@ static void reload_begin(struct reload *reload)
 	}
 	reload->dangers[OF_M_KEYS] =
 		sm_m_keys_danger(manager_sm(daemon->manager), &reading->conf.sm);
-	if (reading->partitions.source == PARTITIONS_NO_FILE)
-		partitions_are_judged(reload, NULL);
+	if (reading->plan_text)
+		parse_plan(reload);
 	else
-		reload->comparison = sm_judge_partitions(
-			manager_sm(daemon->manager), reading->partitions.partitions,
-			reading->conf.sm.partition_confirm_ports, partitions_are_judged, reload);
+		judge_partition_files(reload);
 }
 
 static void reload_add(struct daemon *daemon, const struct reload *what)
@@ -315,6 +368,23 @@ void daemon_stop_reload(struct daemon *daemon)
 
 	if (reload && reload->comparison)
 		reload_fail(reload, NULL, "the daemon is stopping");
+	if (!reload || !reload->is_parsing)
+		return;
+	list_for_each (link, &daemon->reloads) {
+		reload = container_of(link, struct reload, link);
+		if (reload->request)
+			control_fail(reload->request, "the daemon is stopping");
+		reload->request = NULL;
+	}
+}
+
+/* No job runs any more. */
+void daemon_drop_reloads(struct daemon *daemon)
+{
+	struct reload *reload;
+
+	while ((reload = first_reload(daemon)))
+		reload_free(reload);
 }
 
 /* Only an administrator at weftctl can confirm dangerous changes. A reload that has not begun will

@@ -55,6 +55,10 @@ extern const struct control_command health_commands[NUM_HEALTH_COMMANDS]; /* hea
 
 /* health.c: adds the members that only weftctl health needs to the status. */
 void health_add_status(const struct sm *sm, json_t *status);
+/* Whether a command or the policy took this link, or a node at its ends, out of service. */
+bool health_is_by_command(const struct sm *sm, const struct lost_link *lost);
+/* planned.c: the comparison with the planned topology, a new reference; NULL: there is no plan. */
+json_t *planned_links_json(const struct sm *sm);
 
 /* Handler of partition check, which streams the changes that a file would cause. */
 void command_partition_check(void *ctx, struct control_request *request, const json_t *args);

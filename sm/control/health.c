@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * The members of the status that only `weftctl health` needs (weftd/health.h): the condition of the
- * subnet in one word, lost links, ports that refuse settings, peers that do not answer, recent
- * traps that were suppressed, recent SMPs with wrong M_Keys. Each list has its number of entries
- * and the first few. And `health accept`. Loop thread only.
+ * subnet in one word, lost links, planned links, ports that refuse settings, peers that do not
+ * answer, recent traps that were suppressed, recent SMPs with wrong M_Keys. Each list has its
+ * number of entries and the first few. And `health accept`. Loop thread only.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static json_t *lost_end(const struct sm *sm, const struct link_end *end)
 	return control_port_json(end->guid, node ? node->facts->description : end->name, end->num);
 }
 
-static bool is_by_command(const struct sm *sm, const struct lost_link *lost)
+bool health_is_by_command(const struct sm *sm, const struct lost_link *lost)
 {
 	return port_is_disabled(sm->registry, lost->end[0].guid, lost->end[0].num) ||
 	       port_is_disabled(sm->registry, lost->end[1].guid, lost->end[1].num) ||
@@ -75,16 +75,23 @@ static int lost_order(const void *a, const void *b)
 	return first->num - second->num;
 }
 
+/* A lost link that is missing in the plan, too, is in planned_links: so it is shown once, and with
+ * the remedy that helps. Here it only counts. */
 static json_t *lost_links_json(const struct sm *sm)
 {
 	const struct lost_links *links = &sm->fabric->lost_links;
 	struct lost_link **list = mem_array(links->lost.count + 1, sizeof(*list)), *lost;
-	size_t position = 0, count = 0;
+	size_t position = 0, count = 0, planned = 0;
 	json_t *array = json_array();
 
-	while ((lost = map_next(&links->lost, &position)))
-		if (!is_by_command(sm, lost))
+	while ((lost = map_next(&links->lost, &position))) {
+		if (health_is_by_command(sm, lost))
+			continue;
+		if (planned_gaps_have(&sm->planned.gaps, lost))
+			planned++;
+		else
 			list[count++] = lost;
+	}
 	qsort(list, count, sizeof(*list), lost_order);
 	for (size_t i = 0; i < count && i < EXAMPLES; i++)
 		json_array_append_new(array, json_pack("{s:o,s:o,s:I}", "from",
@@ -92,7 +99,8 @@ static json_t *lost_links_json(const struct sm *sm)
 						       lost_end(sm, &list[i]->end[1]), "since_s",
 						       (json_int_t)list[i]->since_s));
 	free(list);
-	return json_pack("{s:I,s:o}", "count", (json_int_t)(count + links->more), "links", array);
+	return json_pack("{s:I,s:I,s:o}", "count", (json_int_t)(count + links->more), "planned",
+			 (json_int_t)planned, "links", array);
 }
 
 static bool refuses_some(const struct port *port)
@@ -149,6 +157,7 @@ void health_add_status(const struct sm *sm, json_t *status)
 {
 	json_t *traps = json_object_get(status, "traps");
 	json_t *routing = json_object_get(status, "routing");
+	json_t *planned = planned_links_json(sm);
 
 	if (sm->credit_watch.known && sm->routes.routes) {
 		json_object_set_new(routing, "credit_checked", json_true());
@@ -157,6 +166,8 @@ void health_add_status(const struct sm *sm, json_t *status)
 	}
 	json_object_set_new(status, "condition", json_string(subnet_condition(sm)));
 	json_object_set_new(status, "lost_links", lost_links_json(sm));
+	if (planned)
+		json_object_set_new(status, "planned_links", planned);
 	json_object_set_new(status, "refusing",
 			    notes_json(sm, &sm->fabric->refusing, refuses_some, refusal_of));
 	json_object_set_new(status, "silent_peers",
@@ -180,8 +191,10 @@ static void command_health_accept(void *ctx, struct control_request *request, co
 	lost_links_accept(sm->fabric);
 	sm->suppressed_us = sm->keys.violated_us = 0;
 	settings_answer(&sm->engines.settings, request,
-			json_pack("{s:O,s:i}", "forgotten", json_object_get(lost, "count"), "links",
-				  sm->fabric->num_links));
+			json_pack("{s:I,s:i}", "forgotten",
+				  json_integer_value(json_object_get(lost, "count")) +
+					  json_integer_value(json_object_get(lost, "planned")),
+				  "links", sm->fabric->num_links));
 	json_decref(lost);
 }
 

@@ -115,6 +115,45 @@ disabled_port() {
 	healthy one '^healthy +links +all up; disabled by command: 1$'
 }
 
+# A lost link of the plan is shown once. A host that is absent, and a port that was disabled.
+planned_topology() {
+	"$BUILD/weftsim" topology fattree:radix=4,levels=2 >plan.net || return 1
+	bring_up fattree:radix=4,levels=2 -o "planned_topology=\"$work/plan.net\"" || return 1
+	healthy one '^healthy +planned_links as in ' || return 1
+	sim 'link down leaf-01 3' || return 1
+	only one 4 planned_links '1 planned link absent or moved: "leaf-01" port 3 - "spine-01" port 1$' || return 1
+	matches '^healthy +links +all up, apart from planned links$' health.txt || because "the link is shown twice: $(cat health.txt)" || return 1
+	matches '^weft_planned_links_missing 1$' metrics.txt && matches '^weft_planned_nodes_missing 0$' metrics.txt ||
+		because "metrics: $(grep weft_planned metrics.txt)" || return 1
+	equal "the link in JSON" "$(status one 'map { "$_->{from}{description} $_->{from}{port} " . ($_->{moved} ? 1 : 0) } @{$_->{planned_links}{links}}')" \
+		"leaf-01 3 0" || return 1
+	sim 'link up leaf-01 3' && healthy one '^healthy +planned_links as in ' || return 1
+	sim 'node down host-0005' && only one 4 planned_links '1 planned node absent: "host-0005"$' || return 1
+	equal "the node in JSON" "$(status one 'map { $_->{description} } @{$_->{planned_links}{nodes}}')" host-0005 || return 1
+	sim 'node up host-0005' && healthy one '^healthy +planned_links as in ' || return 1
+	ctl one port disable leaf-03 3 >/dev/null || because "the port is not disabled" || return 1
+	healthy one '^healthy +planned_links as in .*plan.net; disabled by command: 1$'
+}
+
+# The plan has two cables that are swapped in the fabric, until the file is corrected and read again. A bad file changes
+# nothing: a reload refuses it, and so does a start.
+wrong_plan() {
+	"$BUILD/weftsim" topology fattree:radix=4,levels=2 >good.net || return 1
+	sed -e 's/"spine-01"\[1\]/"spine-x"[1]/; s/"spine-02"\[1\]/"spine-01"[1]/; s/"spine-x"/"spine-02"/' \
+		-e 's/"leaf-01"\[3\]/"leaf-01"[x]/; s/"leaf-01"\[4\]/"leaf-01"[3]/; s/"leaf-01"\[x\]/"leaf-01"[4]/' good.net >plan.net
+	bring_up fattree:radix=4,levels=2 -o "planned_topology=\"$work/plan.net\"" || return 1
+	only one 4 planned_links '2 planned links absent or moved: "leaf-01" port 3 - "spine-02" port 1 .moved., "leaf-01" port 4 - "spine-01" port 1 .moved.$' || return 1
+	equal "the check of weftctl" "$("$BUILD/weftctl" -s one.run/control.sock topology check plan.net | grep -c '^moved cable')" 2 || return 1
+	cp good.net plan.net && ctl one config reload >/dev/null && healthy one '^healthy +planned_links as in ' || return 1
+	echo 'Swich 4 "x"' >>plan.net
+	! ctl one config reload >/dev/null 2>&1 || because "a bad plan is accepted" || return 1
+	only one 4 config "not reloaded: .*plan.net:$(wc -l <plan.net): " || return 1
+	matches '^healthy +planned_links as in ' health.txt || because "the former plan is not in force: $(cat health.txt)" || return 1
+	! "$BUILD/weftd" -c /dev/null -o "planned_topology=\"$work/plan.net\"" --check-config >check.txt 2>&1 || because "--check-config accepts it" || return 1
+	matches "plan.net:$(wc -l <plan.net): " check.txt || because "--check-config says: $(cat check.txt)" || return 1
+	cp good.net plan.net && ctl one config reload >/dev/null && healthy one '^healthy +planned_links as in '
+}
+
 bad_file() {
 	echo 'Default=0x7fff : ALL=full;' >partitions.conf
 	bring_up fattree:radix=4,levels=2 -o 'partition_config_file="partitions.conf"' || return 1
@@ -206,6 +245,8 @@ no_fabric() {
 check "a healthy subnet" healthy_subnet || finish
 check "a link that was pulled" link_down
 check "a port that was disabled" disabled_port
+check "planned links and nodes that are absent" planned_topology
+check "a plan that the fabric does not fit, and a bad plan" wrong_plan
 check "links that were lost before a restart" lost_over_restart
 check "a bad partition file" bad_file
 check "a partition file that needs a confirmation" unconfirmed_file

@@ -121,6 +121,23 @@ static const struct {
 	{"{\"lost_links\":{\"count\":1,\"links\":[{\"from\":{\"description\":\"a\",\"port\":3},"
 	 "\"to\":{\"description\":\"b\",\"port\":4}}]}}",
 	 "links", "degraded", "1 link down: \"a\" port 3 - \"b\" port 4"},
+	{"{\"lost_links\":{\"count\":0,\"planned\":2}}", "links", "healthy",
+	 "all up, apart from planned links"},
+	{"{}", "planned_links", "", NULL}, /* no plan is configured */
+	{"{\"planned_links\":{\"file\":\"p\",\"compared\":false}}", "planned_links", "", NULL},
+	{"{\"planned_links\":{\"file\":\"p\",\"compared\":true,\"nodes_missing\":0,\"missing\":0}}",
+	 "planned_links", "healthy", "as in p"},
+	{"{\"planned_links\":{\"file\":\"p\",\"compared\":true,\"missing\":0,\"by_command\":2}}",
+	 "planned_links", "healthy", "as in p; disabled by command: 2"},
+	{"{\"planned_links\":{\"compared\":true,\"missing\":1,\"example\":\"a - b\"}}",
+	 "planned_links", "degraded", "1 planned link absent or moved: a - b"},
+	{"{\"planned_links\":{\"compared\":true,\"nodes_missing\":2,\"missing\":0,\"example\":\"a, "
+	 "b\"}}",
+	 "planned_links", "degraded", "2 planned nodes absent: a, b"},
+	{"{\"planned_links\":{\"compared\":true,\"nodes_missing\":1,\"missing\":3,\"example\":"
+	 "\"a\"}}",
+	 "planned_links", "degraded",
+	 "1 planned node absent, and 3 planned links absent or moved: a"},
 	{"{}", "slow_links", "healthy", "none"},
 	{"{\"perf\":{\"sweeps\":1,\"agents\":14,\"silent\":6}}", "devices", "degraded",
 	 "6 of 14 agents did not answer the last read of the counters"},
@@ -155,6 +172,8 @@ static const struct {
 	/* A manager that is not MASTER knows nothing of the fabric, and shows no old figures. */
 	{"{\"role\":\"STANDBY\",\"lost_links\":{\"count\":1}}", "links", "", NULL},
 	{"{\"role\":\"STANDBY\",\"routing\":{\"looping\":1}}", "routes", "", NULL},
+	{"{\"role\":\"STANDBY\",\"planned_links\":{\"compared\":true,\"missing\":1}}",
+	 "planned_links", "", NULL},
 	{"{\"role\":\"STANDBY\"}", "slow_links", "", NULL},
 };
 

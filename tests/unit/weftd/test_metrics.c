@@ -13,6 +13,7 @@
 static const char status[] =
 	"{\"role\":\"%s\",\"priority\":7,"
 	"\"sweep\":{\"number\":3,\"duration_us\":1500000,\"started_s\":1700000000,\"smps\":40},"
+	"\"planned_links\":{\"missing\":2,\"nodes_missing\":1},"
 	"\"counts\":{\"switches\":4},\"routing\":{\"engine\":\"ftree\"},\"version\":\"1.2\","
 	"\"ha\":{\"standbys\":2,\"in_sync\":1,\"behind\":30,\"follows\":false},"
 	"\"store\":{\"bytes\":3141592653,\"records\":{\"lid\":44}},"
@@ -30,6 +31,8 @@ static const struct {
 	{"weft_sm_sweeps_total 3\n", false},
 	{"weft_sm_priority 7\n", false},
 	{"weft_switches 4\n", true},
+	{"weft_planned_links_missing 2\n", true},
+	{"weft_planned_nodes_missing 1\n", true},
 	{"weft_routing_engine{engine=\"ftree\"} 1\n", true},
 	{"weft_build_info{version=\"1.2\"} 1\n", false},
 	{"weft_ha_standbys 2\n", false},

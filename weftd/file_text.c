@@ -80,18 +80,20 @@ static int too_large(const struct subject *subject, size_t most_bytes)
 	return cannot(subject, -EFBIG, why);
 }
 
-int file_read_text(const char *option, const char *path, size_t most_bytes, char **text,
-		   size_t *length, char error[CONF_ERROR_SIZE])
+int file_open_text(const char *option, const char *path, char error[CONF_ERROR_SIZE])
+{
+	return file_text_open(&(struct subject){option, path, error});
+}
+
+int file_read_opened(int fd, const char *option, const char *path, size_t most_bytes, char **text,
+		     size_t *length, char error[CONF_ERROR_SIZE])
 {
 	const struct subject subject = {option, path, error};
 	size_t room = 64 * 1024, used = 0;
-	int fd = file_text_open(&subject), errnum = 0;
+	char *buffer = mem_alloc(room);
 	ssize_t got = 1;
-	char *buffer;
+	int errnum = 0;
 
-	if (fd < 0)
-		return fd;
-	buffer = mem_alloc(room);
 	while (got > 0 && used <= most_bytes) {
 		if (used == room)
 			buffer = mem_resize(buffer, room *= 2, 1);
@@ -110,4 +112,12 @@ int file_read_text(const char *option, const char *path, size_t most_bytes, char
 	*text = buffer;
 	*length = used;
 	return 0;
+}
+
+int file_read_text(const char *option, const char *path, size_t most_bytes, char **text,
+		   size_t *length, char error[CONF_ERROR_SIZE])
+{
+	int fd = file_open_text(option, path, error);
+
+	return fd < 0 ? fd : file_read_opened(fd, option, path, most_bytes, text, length, error);
 }

@@ -13,4 +13,11 @@
 int file_read_text(const char *option, const char *path, size_t most_bytes, char **text,
 		   size_t *length, char error[CONF_ERROR_SIZE]);
 
+/* The same in two steps, for a worker that reads a large file. Opens the file: returns its
+ * descriptor, or -errno as above. Not on a worker, because it may look up users and groups. */
+int file_open_text(const char *option, const char *path, char error[CONF_ERROR_SIZE]);
+/* Reads the rest of the file, and closes it. Returns as above. Any thread. */
+int file_read_opened(int fd, const char *option, const char *path, size_t most_bytes, char **text,
+		     size_t *length, char error[CONF_ERROR_SIZE]);
+
 #endif

@@ -233,7 +233,6 @@ static int load(struct daemon *daemon, char error[CONF_ERROR_SIZE])
 	daemon->route_options = reading.options;
 	daemon->names = reading.names;
 	daemon->plan = reading.plan;
-	free(reading.plan_text);
 	daemon->names_warning = reading.names_warning;
 	return 0;
 }

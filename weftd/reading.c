@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/mem.h"
 #include "mad/umad.h"
@@ -134,19 +135,25 @@ static int read_names(struct steps *steps, char error[CONF_ERROR_SIZE])
 	return 0;
 }
 
+int reading_read_plan(struct reading *reading, char error[CONF_ERROR_SIZE])
+{
+	reading->has_plan = false;
+	return plan_file_read(reading->plan_fd, reading->conf.planned_topology, &reading->plan,
+			      error)
+		       ? EXIT_FAILURE
+		       : 0;
+}
+
 static int read_plan(struct steps *steps, char error[CONF_ERROR_SIZE])
 {
 	struct reading *reading = steps->reading;
-	const char *path = reading->conf.planned_topology;
+	int fd;
 
-	if (plan_file_read(&reading->conf, &reading->plan_text, &reading->plan_length, error))
+	if (plan_file_open(&reading->conf, &fd, error))
 		return EXIT_FAILURE;
-	if (!reading->plan_text || steps->present)
-		return 0;
-	return plan_file_parse(path, reading->plan_text, reading->plan_length, &reading->plan,
-			       error)
-		       ? EXIT_FAILURE
-		       : 0;
+	reading->has_plan = fd >= 0;
+	reading->plan_fd = fd;
+	return !reading->has_plan || steps->present ? 0 : reading_read_plan(reading, error);
 }
 
 static int read_route_files(struct steps *steps, char error[CONF_ERROR_SIZE])
@@ -294,13 +301,14 @@ void reading_done(struct reading *reading)
 {
 	route_options_unref(reading->options);
 	node_names_free(reading->names);
-	free(reading->plan_text);
+	if (reading->has_plan)
+		close(reading->plan_fd);
 	net_free(reading->plan);
 	free(reading->names_warning);
 	partitions_free(reading->partitions.partitions);
 	reading->options = NULL;
 	reading->names = NULL;
-	reading->plan_text = NULL;
+	reading->has_plan = false;
 	reading->plan = NULL;
 	reading->names_warning = NULL;
 	reading->partitions.partitions = NULL;

@@ -34,9 +34,9 @@ struct reading {
 	struct conf conf;
 	struct route_options *options; /* NULL: no file is named */
 	struct map *names;	       /* the same */
-	char *plan_text;	       /* of the planned topology; NULL: none is configured */
-	size_t plan_length;
-	struct net *plan;    /* the same, parsed; not after reading_reload() */
+	bool has_plan; /* plan_fd is open: the planned topology, which is still to be read */
+	int plan_fd;
+	struct net *plan;    /* NULL: no file is named, or it is still to be read */
 	char *names_warning; /* about names that several nodes have; NULL: none */
 	/* After reading_reload() only: */
 	struct partition_file partitions;
@@ -54,6 +54,9 @@ int reading_start(const struct conf_sources *sources, struct reading *reading,
  * Returns as above, or -EBADMSG: it is the partition file that is refused. */
 int reading_reload(const struct conf_sources *sources, const struct conf *present, bool had_file,
 		   struct reading *reading, char error[CONF_ERROR_SIZE]);
+/* After reading_reload(), if has_plan is set: reads the planned topology, which takes long. On a
+ * worker. Returns 0, or the exit status with one line in error. */
+int reading_read_plan(struct reading *reading, char error[CONF_ERROR_SIZE]);
 void reading_done(struct reading *reading);
 
 /* Reads everything, and also looks up groups and adapters. Prints each error as a line to errors,

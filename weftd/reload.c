@@ -18,7 +18,6 @@
 #include "weftd/conf_json.h"
 #include "weftd/daemon.h"
 #include "weftd/ha.h"
-#include "weftd/plan_file.h"
 #include "weftd/route_files.h"
 
 static void set_route_options(struct daemon *daemon, struct route_options *options)
@@ -46,8 +45,8 @@ struct reload {
 	struct reading reading;
 	struct policy_comparison *comparison; /* of the partition files, under way; or NULL */
 	char *dangers[DANGERS];		      /* NULL: none */
-	struct work_job plan_job;	      /* parses the planned topology */
-	bool is_parsing;		      /* this job is under way */
+	struct work_job plan_job;	      /* reads the planned topology */
+	bool is_reading_plan;		      /* this job is under way */
 	int plan_result;
 	char plan_error[CONF_ERROR_SIZE];
 };
@@ -299,32 +298,29 @@ static void judge_partition_files(struct reload *reload)
 							 partitions_are_judged, reload);
 }
 
-static void parse_in_job(struct work_job *job)
+static void read_plan_in_job(struct work_job *job)
 {
 	struct reload *reload = container_of(job, struct reload, plan_job);
-	struct reading *reading = &reload->reading;
 
-	reload->plan_result =
-		plan_file_parse(reading->conf.planned_topology, reading->plan_text,
-				reading->plan_length, &reading->plan, reload->plan_error);
+	reload->plan_result = reading_read_plan(&reload->reading, reload->plan_error);
 }
 
-static void plan_is_parsed(struct work_job *job)
+static void plan_is_read(struct work_job *job)
 {
 	struct reload *reload = container_of(job, struct reload, plan_job);
 
-	reload->is_parsing = false;
+	reload->is_reading_plan = false;
 	if (reload->plan_result)
 		reload_fail(reload, NULL, reload->plan_error);
 	else
 		judge_partition_files(reload);
 }
 
-static void parse_plan(struct reload *reload)
+static void begin_plan(struct reload *reload)
 {
-	reload->is_parsing = true;
+	reload->is_reading_plan = true;
 	reload->plan_job = (struct work_job){
-		.name = "read planned_topology", .run = parse_in_job, .done = plan_is_parsed};
+		.name = "read planned_topology", .run = read_plan_in_job, .done = plan_is_read};
 	list_init(&reload->plan_job.link);
 	work_submit(reload->daemon->pool, &reload->plan_job);
 }
@@ -344,8 +340,8 @@ static void reload_begin(struct reload *reload)
 	}
 	reload->dangers[OF_M_KEYS] =
 		sm_m_keys_danger(manager_sm(daemon->manager), &reading->conf.sm);
-	if (reading->plan_text)
-		parse_plan(reload);
+	if (reading->has_plan)
+		begin_plan(reload);
 	else
 		judge_partition_files(reload);
 }
@@ -368,7 +364,7 @@ void daemon_stop_reload(struct daemon *daemon)
 
 	if (reload && reload->comparison)
 		reload_fail(reload, NULL, "the daemon is stopping");
-	if (!reload || !reload->is_parsing)
+	if (!reload || !reload->is_reading_plan)
 		return;
 	list_for_each (link, &daemon->reloads) {
 		reload = container_of(link, struct reload, link);

@@ -15,19 +15,15 @@ static int read_plan_of(const char *text, struct net **plan, char error[CONF_ERR
 {
 	struct conf conf = {.log_level = 0};
 	FILE *file = fopen(path, "w");
-	size_t length;
-	char *read;
-	int rc;
+	int fd;
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	fputs(text, file);
 	fclose(file);
 	snprintf(conf.planned_topology, sizeof(conf.planned_topology), "%s", path);
-	CU_ASSERT_EQUAL_FATAL(plan_file_read(&conf, &read, &length, error), 0);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(read);
-	rc = plan_file_parse(path, read, length, plan, error);
-	free(read);
-	return rc;
+	CU_ASSERT_EQUAL_FATAL(plan_file_open(&conf, &fd, error), 0);
+	CU_ASSERT_FATAL(fd >= 0);
+	return plan_file_read(fd, path, plan, error);
 }
 
 static void test_valid(void)
@@ -45,11 +41,11 @@ static void test_valid(void)
 static void test_none(void)
 {
 	const struct conf conf = {.log_level = 0};
-	char error[CONF_ERROR_SIZE], *text = path; /* is replaced */
-	size_t length;
+	char error[CONF_ERROR_SIZE];
+	int fd = 0;
 
-	CU_ASSERT_EQUAL(plan_file_read(&conf, &text, &length, error), 0);
-	CU_ASSERT_PTR_NULL(text);
+	CU_ASSERT_EQUAL(plan_file_open(&conf, &fd, error), 0);
+	CU_ASSERT_EQUAL(fd, -1);
 }
 
 static void test_bad_plans(void)
@@ -79,10 +75,10 @@ static void test_bad_plans(void)
 static void test_absent_plan(void)
 {
 	struct conf conf = {.planned_topology = "/nonexistent/plan.net"};
-	char error[CONF_ERROR_SIZE] = "", *text;
-	size_t length;
+	char error[CONF_ERROR_SIZE] = "";
+	int fd;
 
-	CU_ASSERT_EQUAL(plan_file_read(&conf, &text, &length, error), -ENOENT);
+	CU_ASSERT_EQUAL(plan_file_open(&conf, &fd, error), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error, "planned_topology: /nonexistent/plan.net: "));
 }
 

@@ -50,11 +50,15 @@ const struct ctl_command ctl_commands[] = {
 		 "links were lost while no weftd was MASTER, only links of hosts count; `topology "
 		 "check` finds the others. Links that `port "
 		 "disable` took down and cables that were moved do not count. Traps and wrong "
-		 "keys count for ten minutes."},
+		 "keys count for ten minutes.\nWith the option `planned_topology` there is also "
+		 "the "
+		 "check `planned_links`: planned nodes that are absent, and planned links that are "
+		 "absent or lead elsewhere. A lost link that is planned is shown there only."},
 	{.words = "health accept",
 	 .print = print_health_accepted,
 	 .summary = "Accept the present links as the state with which `health` compares.",
-	 .details = "Use this command after hosts, switches or cables were removed for good."},
+	 .details = "Use this command after hosts, switches or cables were removed for good. It "
+		    "does not change the plan of `planned_topology`."},
 	{.words = "sweep",
 	 .arguments = {{.member = "kind",
 			.label = "light|heavy",

@@ -192,9 +192,11 @@ beside_opensm() {
 		because "it is $(status beside '$_->{role}')"
 }
 
-# Alerts use existing metrics.
+# Alerts use existing metrics. Those of planned links exist with a plan only.
 alerts() {
-	prepare single && starts metrics host-0001 single/weftd.conf && comes_up metrics || return 1
+	prepare single && "$BUILD/weftsim" topology single:hosts=4 >plan.net || return 1
+	echo "planned_topology = \"$work/plan.net\";" >>single/weftd.conf
+	starts metrics host-0001 single/weftd.conf && comes_up metrics || return 1
 	"$BUILD/weftsim" "do" 'count host-0002 1 SymbolErrorCounter 5' && ctl metrics perf sweep >/dev/null ||
 		because "no counters" || return 1
 	"$BUILD/weftctl" -s metrics.run/control.sock perf metrics | sed -n 's/^# TYPE \([a-z_]*\) .*/\1/p' >figures.txt

@@ -159,8 +159,8 @@ bool lead_copies_kind(const struct replica *replica, guid_t guid, enum registry_
 	list_for_each (link, &replica->lead.sessions) {
 		const struct session *session = container_of(link, struct session, link);
 
-		if (session->guid == guid && copies_kind(session->copies, kind))
-			return true;
+		if (session->guid == guid && session->state != SESSION_GREETING)
+			return copies_kind(session->copies, kind);
 	}
 	return false;
 }
@@ -1045,6 +1045,7 @@ struct lead_figures lead_figures(const struct lead *lead)
 		figures.standbys++;
 		figures.in_sync += session->in_sync;
 		figures.partial += session->copies != COPY_ALL;
+		figures.without_partitions += !copies_kind(session->copies, REGISTRY_PARTITION);
 		if (session_lag(session) > figures.behind)
 			figures.behind = session_lag(session);
 	}

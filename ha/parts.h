@@ -204,7 +204,8 @@ void lead_touch_mft(struct replica *replica);
 /* Standbys with a proven key, those in sync, and the changes that the last of them lacks. */
 struct lead_figures {
 	unsigned standbys, in_sync;
-	unsigned partial; /* standbys that do not get all records */
+	unsigned partial;	     /* standbys that do not get all records */
+	unsigned without_partitions; /* standbys that do not get partitions made by commands */
 	uint64_t behind;
 };
 struct lead_figures lead_figures(const struct lead *lead);

@@ -219,11 +219,14 @@ json_t *replica_summary(const struct replica *replica)
 	struct lead_figures lead = lead_figures(&replica->lead);
 	uint64_t own = replica_may_follow(replica) ? follow_lag(follow) : 0;
 	bool m_keys = registry_count(replica->registry, REGISTRY_M_KEY);
+	bool partitions = registry_count(replica->registry, REGISTRY_PARTITION) ||
+			  registry_count(replica->registry, REGISTRY_PARTITION_MEMBER);
 
-	return json_pack("{s:o,s:i,s:i,s:i,s:i,s:I,s:b,s:b,s:b,s:b,s:b,s:b}", "refused",
+	return json_pack("{s:o,s:i,s:i,s:i,s:i,s:i,s:I,s:b,s:b,s:b,s:b,s:b,s:b}", "refused",
 			 replica_refusals(replica), "standbys", (int)lead.standbys, "in_sync",
 			 (int)lead.in_sync, "out_of_sync", (int)(lead.standbys - lead.in_sync),
-			 "without_m_keys", m_keys ? (int)lead.partial : 0, "behind",
+			 "without_m_keys", m_keys ? (int)lead.partial : 0, "without_partitions",
+			 partitions ? (int)lead.without_partitions : 0, "behind",
 			 (json_int_t)(lead.behind > own ? lead.behind : own), "follows",
 			 follow->stream && follow->greeted && !follow->document, "listens",
 			 replica->options.listen[0] != 0, "has_peers",

@@ -181,6 +181,38 @@ static struct ha_commands *ha_command_begin(struct sm *sm, struct control_reques
 
 /* Giving the subnet away */
 
+/* Whether this manager as MASTER would remove P_Keys that ports have by commands here. */
+static bool would_lose_partitions(const struct sm *sm, guid_t guid)
+{
+	return (registry_count(sm->registry, REGISTRY_PARTITION) ||
+		registry_count(sm->registry, REGISTRY_PARTITION_MEMBER)) &&
+	       !replica_copies_kind(sm->replica, guid, REGISTRY_PARTITION);
+}
+
+static void refuse_without_partitions(struct ha_commands *ha, guid_t guid)
+{
+	size_t partitions = registry_count(ha->sm->registry, REGISTRY_PARTITION),
+	       members = registry_count(ha->sm->registry, REGISTRY_PARTITION_MEMBER);
+
+	ha_command_fail(ha,
+			"0x%016" PRIx64 " has no copy of the %zu partition%s and %zu member%s that "
+			"commands made here, and would remove their P_Keys: set the same "
+			"ha_psk_file on both managers and restart them (--force hands over all the "
+			"same)",
+			guid, partitions, partitions == 1 ? "" : "s", members,
+			members == 1 ? "" : "s");
+}
+
+/* A manager without the partitions comes after all that have them. */
+static bool is_better_target(const struct sm *sm, const struct sm_info *one,
+			     const struct sm_info *other)
+{
+	bool one_loses = would_lose_partitions(sm, one->guid),
+	     other_loses = would_lose_partitions(sm, other->guid);
+
+	return one_loses != other_loses ? other_loses : role_outranks(one, other);
+}
+
 static guid_t best_standby(const struct ha_commands *ha, const struct peer *list, size_t count)
 {
 	const struct peer *best = NULL;
@@ -188,7 +220,7 @@ static guid_t best_standby(const struct ha_commands *ha, const struct peer *list
 	for (size_t i = 0; i < count; i++)
 		if (list[i].info.state == SM_STANDBY &&
 		    (ha->force || !replica_lacks(ha->sm->replica, list[i].info.guid)) &&
-		    (!best || role_outranks(&list[i].info, &best->info)))
+		    (!best || is_better_target(ha->sm, &list[i].info, &best->info)))
 			best = &list[i];
 	return best ? best->info.guid : 0;
 }
@@ -219,6 +251,8 @@ static guid_t ha_choose_target(void *ctx, const struct peer *list, size_t count)
 				"0x%016" PRIx64 " is out of sync and lacks registrations (see ha "
 				"status; --force hands over all the same)",
 				guid);
+	} else if (!ha->force && would_lose_partitions(ha->sm, guid)) {
+		refuse_without_partitions(ha, guid);
 	} else {
 		return ha->guid = guid;
 	}

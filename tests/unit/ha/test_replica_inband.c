@@ -132,6 +132,15 @@ static bool shows(const struct manager *manager, const char *of, const char *nam
 	return is;
 }
 
+static int figure(const struct manager *manager, const char *name)
+{
+	json_t *summary = replica_summary(manager->replica);
+	int value = (int)json_integer_value(json_object_get(summary, name));
+
+	json_decref(summary);
+	return value;
+}
+
 /* A port that connects and sends nothing. */
 
 static void rogue_opened(void *ctx)
@@ -208,6 +217,30 @@ static void test_group_ends(void)
 	replica_bed_pass(S);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_GROUP), 0);
 	CU_ASSERT_EQUAL(registry_count(two->registry, REGISTRY_MEMBER), 0);
+	replica_bed_end();
+}
+
+/* For health: standbys that would remove P_Keys after a failover. */
+static void test_without_partitions(void)
+{
+	struct manager *one = &replica_bed.manager[0], *two = &replica_bed.manager[1];
+
+	replica_bed_begin_inband(2, true, false);
+	replica_bed_pass(5 * S);
+	CU_ASSERT_EQUAL(figure(one, "standbys"), 1);
+	CU_ASSERT_EQUAL(figure(one, "without_partitions"), 0); /* there are none */
+	registry_put(one->registry, REGISTRY_PARTITION, &partition);
+	CU_ASSERT_EQUAL(figure(one, "without_partitions"), 1);
+	CU_ASSERT_FALSE(replica_copies_kind(one->replica, two->guid, REGISTRY_PARTITION));
+	replica_bed_end();
+
+	replica_bed_begin_inband(2, true, true);
+	registry_put(one->registry, REGISTRY_PARTITION, &partition);
+	replica_bed_pass(5 * S);
+	CU_ASSERT_EQUAL(figure(one, "standbys"), 1);
+	CU_ASSERT_EQUAL(figure(one, "without_partitions"), 0);
+	CU_ASSERT_TRUE(replica_copies_kind(one->replica, two->guid, REGISTRY_PARTITION));
+	CU_ASSERT_FALSE(replica_copies_kind(one->replica, 0x4711, REGISTRY_PARTITION));
 	replica_bed_end();
 }
 
@@ -847,6 +880,7 @@ int main(void)
 	static const CU_TestInfo tests[] = {
 		{"copies", test_copies},
 		{"a group ends", test_group_ends},
+		{"partitions of commands", test_without_partitions},
 		{"hidden ports", test_hidden},
 		{"another sa_key", test_sa_key},
 		{"records of the standby", test_own_records},

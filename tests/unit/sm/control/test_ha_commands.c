@@ -129,6 +129,22 @@ static void test_hands_over(void)
 	control_end(world);
 }
 
+/* A manager without a copy of the partitions that commands made would remove their P_Keys. */
+static void test_keeps_partitions(void)
+{
+	static const struct partition_entry partition = {.p_key = 5, .mtu = 4, .rate = 3};
+	struct world *world = with_standby();
+
+	registry_put(world->registry, REGISTRY_PARTITION, &partition);
+	CU_ASSERT(says(world, "ha handover", "",
+		       "has no copy of the 1 partition and 0 members that commands made here"));
+	control_ask(world, "{\"command\":\"ha handover\"}\n");
+	CU_ASSERT(control_has(0, "(--force hands over all the same)"));
+	CU_ASSERT_EQUAL(peers_role(world->sm->peers), SM_MASTER);
+	CU_ASSERT(says(world, "ha handover", ",\"force\":true", "\"state\":\"MASTER\""));
+	control_end(world);
+}
+
 static bool sent_again(const struct world *world)
 {
 	(void)world;
@@ -314,13 +330,10 @@ static void test_goes(void)
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
-		{"refusals", test_refuses},
-		{"orders", test_orders},
-		{"handing over", test_hands_over},
-		{"the other goes", test_goes},
-		{"the daemon stops", test_stops},
-		{"lost answers", test_lost_answers},
-		CU_TEST_INFO_NULL,
+		{"refusals", test_refuses},	     {"orders", test_orders},
+		{"handing over", test_hands_over},   {"partitions are kept", test_keeps_partitions},
+		{"the other goes", test_goes},	     {"the daemon stops", test_stops},
+		{"lost answers", test_lost_answers}, CU_TEST_INFO_NULL,
 	};
 
 	return unit_main("ha commands", tests);

@@ -355,6 +355,7 @@ struct fabric {
 	struct lost_links lost_links;
 	struct port_notes refusing; /* ports that refused a setting: sm/program/refusals.h */
 	struct port_notes mute;	    /* switch ports whose peer did not answer a probe */
+	struct port_notes silent;   /* a port of each silent node */
 	uint64_t forgotten; /* rises when the tables (facts.h) of a port may become unknown */
 	uint64_t freezes;
 	uint32_t detour_searches, tree_searches;

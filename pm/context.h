@@ -30,8 +30,9 @@ struct pm_top {
 struct pm_sweep_figures {
 	uint64_t number, began_us, duration_us, wall_s;
 	struct pm_counts counts;
-	unsigned agents, silent; /* in total, and those that did not answer */
-	double data_rate[2];	 /* bytes a second that adapters sent, and that switches sent */
+	unsigned agents, silent;		 /* in total, and those that did not answer */
+	char silent_example[NODE_DESC_SIZE + 1]; /* the node of one of them */
+	double data_rate[2]; /* bytes a second that adapters sent, and that switches sent */
 	/* Ports whose counters another program or a restart has reset, and one of them. */
 	uint64_t reset_by_others;
 	struct pm_key reset_example;

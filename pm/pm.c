@@ -77,7 +77,7 @@ json_t *pm_status(const struct pm *pm)
 {
 	const struct pm_sweep_figures *last = &pm->last;
 
-	return json_pack(
+	json_t *status = json_pack(
 		"{s:i,s:b,s:I,s:I,s:I,s:I,s:i,s:i,s:I,s:I,s:I,s:I,s:I,s:I}", "interval_s",
 		(int)pm->options.interval_s, "sweeping", pm->sweeping, "sweeps",
 		(json_int_t)last->number, "last_s", (json_int_t)last->wall_s, "duration_us",
@@ -87,4 +87,8 @@ json_t *pm_status(const struct pm *pm)
 		"refused", (json_int_t)last->counts.refused, "redirected",
 		(json_int_t)last->counts.redirected, "resets", (json_int_t)last->counts.resets,
 		"reset_by_others", (json_int_t)pm->reset_by_others);
+
+	if (last->silent)
+		json_object_set_new(status, "silent_example", json_string(last->silent_example));
+	return status;
 }

@@ -267,6 +267,9 @@ static void agent_ended(struct pm_reader *reader, int error)
 
 	reader->agent->silent = error == -ETIMEDOUT;
 	pm->now.silent += reader->agent->silent;
+	if (reader->agent->silent)
+		snprintf(pm->now.silent_example, sizeof(pm->now.silent_example), "%s",
+			 reader->agent->facts->description);
 	if (error)
 		log_debug("the counters of %s (LID %u) could not be read: %s",
 			  pm_name(reader->agent), reader->agent->lid,

@@ -495,8 +495,10 @@ static void last_phase(struct sm *sm)
 		sweep_end(sm, -ENOTSUP, "no new routes, tables unchanged: %s", sm->sweep.no_routes);
 	else if (report->not_active || failed)
 		sweep_end(sm, 0,
-			  "subnet up with errors: %u requests failed, %u cabled ports not ACTIVE",
-			  failed, report->not_active);
+			  "subnet up with errors: %u request%s failed, %u cabled port%s not "
+			  "ACTIVE",
+			  failed, failed == 1 ? "" : "s", report->not_active,
+			  report->not_active == 1 ? "" : "s");
 	else
 		sweep_end(sm, 0,
 			  sm->sweep.current.reroute ? "subnet up, routes recomputed" : "subnet up");

@@ -71,8 +71,8 @@ static const struct rule rules[] = {
 		     "adapter{counts.adapters#|s}, {counts.links} link{counts.links#|s}"),
 
 	FABRIC_BAD("standby", DEGRADED,
-		   "no standby is connected, and {ha.refused.connections} connection"
-		   "{ha.refused.connections#|s} to ha_listen failed or had no valid key",
+		   "no standby is connected; since the start of weftd, {ha.refused.connections} "
+		   "connection{ha.refused.connections#|s} to ha_listen failed or had no valid key",
 		   "check ha_psk_file at the standby and here: weftctl ha status", "ha.listens",
 		   "!ha.standbys", "ha.refused.connections"),
 	BAD("standby", DEGRADED, "no standby is connected: a failover would lose registrations",
@@ -86,6 +86,12 @@ static const struct rule rules[] = {
 	    "failover: M_Keys travel only with ha_psk_file",
 	    "set the same ha_psk_file on all managers, and restart them", "role=MASTER",
 	    "ha.without_m_keys"),
+	BAD("standby", DEGRADED,
+	    "{ha.without_partitions} of {ha.standbys} standby{ha.standbys#|s} without the "
+	    "partitions that commands made: a failover would remove their P_Keys",
+	    "set the same ha_psk_file on all managers, and restart them; or keep the partitions in "
+	    "the partition file of each",
+	    "role=MASTER", "ha.without_partitions"),
 	BAD("standby", DEGRADED, "{ha.out_of_sync} of {ha.standbys} standbys are not in sync",
 	    "weftctl ha status shows the reason", "role=MASTER", "ha.out_of_sync"),
 	BAD("standby", DEGRADED, "this standby does not receive the registrations of the MASTER",
@@ -157,10 +163,15 @@ static const struct rule rules[] = {
 		   "reboot the device, or import its key: weftctl keys import FILE",
 		   "silent_peers.count"),
 	FABRIC_BAD("devices", DEGRADED,
+		   "{silent_nodes.count} device{silent_nodes.count#|s} not answering, but with "
+		   "links: \"{silent_nodes.ports.0.description}\"",
+		   "restart the driver or the device; weftctl why "
+		   "{silent_nodes.ports.0.description}",
+		   "silent_nodes.count"),
+	FABRIC_BAD("devices", DEGRADED,
 		   "{perf.silent} of {perf.agents} agents did not answer the last read of the "
-		   "counters",
-		   "weftctl perf sweep reads them again; if they stay silent, weftctl log level pm "
-		   "debug names them in the log",
+		   "counters: \"{perf.silent_example}\"",
+		   "weftctl why {perf.silent_example}; weftctl perf sweep reads the counters again",
 		   "perf.silent"),
 	FABRIC_OK("devices", "all answer"),
 

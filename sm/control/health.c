@@ -115,6 +115,11 @@ static bool has_silent_peer(const struct port *port)
 	       port_state_of(port) >= PORT_INIT;
 }
 
+static bool is_of_silent_node(const struct port *port)
+{
+	return port->node->silent;
+}
+
 static json_t *notes_json(const struct sm *sm, struct port_notes *notes,
 			  bool (*has_fault)(const struct port *port),
 			  const char *(*what)(const struct port *port))
@@ -172,6 +177,8 @@ void health_add_status(const struct sm *sm, json_t *status)
 			    notes_json(sm, &sm->fabric->refusing, refuses_some, refusal_of));
 	json_object_set_new(status, "silent_peers",
 			    notes_json(sm, &sm->fabric->mute, has_silent_peer, NULL));
+	json_object_set_new(status, "silent_nodes",
+			    notes_json(sm, &sm->fabric->silent, is_of_silent_node, NULL));
 	json_object_set_new(traps, "suppressed_recently",
 			    json_boolean(health_is_recent(sm, sm->suppressed_us)));
 	json_object_set_new(traps, "suppressed_from",

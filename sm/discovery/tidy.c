@@ -177,6 +177,9 @@ static unsigned tell_silent(void *arg, size_t *at)
 				   "forwarding is unchanged, retrying"
 				 : "responds again");
 	node->silent_us = node->silent ? loop_now_us(discover->loop) : 0;
+	if (node->silent)
+		port_notes_add(&discover->fabric->silent,
+			       &node->port[node->type == NODE_SWITCH ? 0 : 1]);
 	return 4;
 }
 

@@ -282,11 +282,13 @@ static void test_window(void)
 	const struct pm_options narrow = {.window = 2};
 
 	begin_with(&narrow);
+	strcpy(bed.view->topology->switches[0].facts->description, "leaf");
 	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);
 	CU_ASSERT_EQUAL(bed.most, 2);
 	bed.fake[SW_LID].silent = true; /* a dead one holds its own place */
 	CU_ASSERT_EQUAL(sweep()->counts.ports, STAR_HOSTS);
 	CU_ASSERT_EQUAL(bed.pm->last.silent, 1);
+	CU_ASSERT_STRING_EQUAL(bed.pm->last.silent_example, "leaf");
 	CU_ASSERT_EQUAL(bed.pm->last.counts.timed_out, 3);
 	bed.fake[SW_LID].silent = false;
 	CU_ASSERT_EQUAL(sweep()->counts.ports, PORTS);

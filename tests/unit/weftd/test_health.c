@@ -18,7 +18,8 @@ static const char healthy[] =
 	"\"routing\":{\"engine\":\"ftree\",\"looping\":0,\"unreached\":0,\"disconnected\":0},"
 	"\"unrouted\":[],\"disabled_ports\":[],\"anomalies\":{\"duplicate_guids\":0},"
 	"\"lost_links\":{\"count\":0,\"links\":[]},\"refusing\":{\"count\":0,\"ports\":[]},"
-	"\"silent_peers\":{\"count\":0,\"ports\":[]},\"traps\":{\"suppressed_recently\":false},"
+	"\"silent_peers\":{\"count\":0,\"ports\":[]},"
+	"\"silent_nodes\":{\"count\":0,\"ports\":[]},\"traps\":{\"suppressed_recently\":false},"
 	"\"keys\":{\"violated_recently\":false},\"perf\":{\"sweeps\":0}}";
 
 /* text NULL: the check must be absent. */
@@ -45,7 +46,8 @@ static const struct {
 	 "no standby is connected: a failover would lose registrations"},
 	{"{\"ha\":{\"listens\":true,\"standbys\":0,\"refused\":{\"connections\":3}}}", "standby",
 	 "degraded",
-	 "no standby is connected, and 3 connections to ha_listen failed or had no valid key"},
+	 "no standby is connected; since the start of weftd, 3 connections to ha_listen failed or "
+	 "had no valid key"},
 	{"{\"ha\":{\"listens\":true,\"standbys\":2,\"in_sync\":1,\"out_of_sync\":1}}", "standby",
 	 "degraded", "1 of 2 standbys are not in sync"},
 	{"{\"ha\":{\"listens\":true,\"standbys\":1,\"in_sync\":1,\"out_of_sync\":0}}", "standby",
@@ -60,6 +62,10 @@ static const struct {
 	 "no standby is connected: a failover would lose registrations"},
 	{"{\"ha\":{\"inband\":true,\"keyed\":true,\"standbys\":1,\"in_sync\":1}}", "standby",
 	 "healthy", "1 standby in sync"},
+	{"{\"ha\":{\"inband\":true,\"standbys\":1,\"in_sync\":1,\"without_partitions\":1}}",
+	 "standby", "degraded",
+	 "1 of 1 standby without the partitions that commands made: a failover would remove their "
+	 "P_Keys"},
 	{"{\"role\":\"STANDBY\",\"ha\":{\"inband\":true,\"follows\":false}}", "standby", "degraded",
 	 "this standby does not receive the registrations of the MASTER"},
 	{"{\"role\":\"STANDBY\",\"ha\":{\"inband\":true,\"unserved\":true}}", "standby", "healthy",
@@ -139,8 +145,10 @@ static const struct {
 	 "planned_links", "degraded",
 	 "1 planned node absent, and 3 planned links absent or moved: a"},
 	{"{}", "slow_links", "healthy", "none"},
-	{"{\"perf\":{\"sweeps\":1,\"agents\":14,\"silent\":6}}", "devices", "degraded",
-	 "6 of 14 agents did not answer the last read of the counters"},
+	{"{\"silent_nodes\":{\"count\":1,\"ports\":[{\"description\":\"a\",\"port\":1}]}}",
+	 "devices", "degraded", "1 device not answering, but with links: \"a\""},
+	{"{\"perf\":{\"sweeps\":1,\"agents\":14,\"silent\":6,\"silent_example\":\"a\"}}", "devices",
+	 "degraded", "6 of 14 agents did not answer the last read of the counters: \"a\""},
 	{"{\"perf\":{\"sweeps\":1,\"agents\":14,\"silent\":0}}", "devices", "healthy",
 	 "all answer"},
 	{"{\"perf\":{\"slow_links\":2,\"slow_example\":{\"from\":{\"description\":\"a\",\"port\":3}"

@@ -138,8 +138,11 @@ static void test_unseen_switch(void)
 		CU_ASSERT_EQUAL(kept, rows[i].kept);
 		CU_ASSERT_EQUAL(known, rows[i].known);
 		CU_ASSERT_EQUAL(has(&tidy, tidy.host_guid), rows[i].known);
-		if (known)
+		if (known) {
 			CU_ASSERT_EQUAL(tidy.far->node->silent, rows[i].kind == DISCOVER_HEAVY);
+			CU_ASSERT_EQUAL(tidy.model.fabric->silent.count > 0,
+					rows[i].kind == DISCOVER_HEAVY); /* for health */
+		}
 		tidy_end(&tidy);
 	}
 }

@@ -133,7 +133,7 @@ const struct ctl_command ctl_commands[] = {
 		 "ports. The command refuses ports of adapters, because a request to enable "
 		 "such a port could not reach the adapter. `--force` is necessary if the link is "
 		 "the only way to the switch, or a cable between switches without which hosts "
-		 "are cut off."},
+		 "are cut off. weftd never disables the port that leads to its own host."},
 	{.words = "port enable",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"}, PORT_ARGUMENT},
 	 .print = print_port_change,
@@ -557,7 +557,7 @@ const struct ctl_command ctl_commands[] = {
 		    "error counters rose, and of ports that `perf show` named, for at most 4,096 "
 		    "ports."},
 	{.words = "perf clear",
-	 .arguments = {{.member = "node", .label = "NODE", .optional = true},
+	 .arguments = {{.member = "node", .label = "NODE", .completes = "node", .optional = true},
 		       ANY_PORT_ARGUMENT(.optional = true, .last = true)},
 	 .print = print_perf_clear,
 	 .summary = "Reset the counters of all ports, of a node, or of a port.",
@@ -735,8 +735,9 @@ const struct ctl_command ctl_commands[] = {
 	 .summary = "Give the subnet to this standby, or to the standby of the highest rank.",
 	 .details =
 		 "Only the MASTER accepts this command. With `ha_listen` (see `weftd.conf(5)`) the "
-		 "standby must be in sync, unless `--force` is given. A busy standby is queried "
-		 "again for some seconds. This manager does not become MASTER again by itself. As "
+		 "standby must be in sync, unless `--force` is given. It must also have a copy of "
+		 "the partitions that commands made. A busy standby is queried again for some "
+		 "seconds. This manager does not become MASTER again by itself. As "
 		 "long as the new master is MASTER, the priority of this manager is 0. A new "
 		 "master that runs weft raises its own priority (at most to 15), so that it ranks "
 		 "above this manager even after this manager has restarted. A new master that runs "

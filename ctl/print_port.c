@@ -61,6 +61,10 @@ void print_node(const json_t *data, FILE *out)
 		text_put(out, node,
 			 "LinearFDBCap {lft_cap:d}, LinearFDBTop {lft_top:d}, MulticastFDBCap "
 			 "{mft_cap:d}, {enhanced_port0:?enhanced|base} port 0\n");
+	if (json_is_true(json_object_get(node, "silent")))
+		text_put(out, node,
+			 "The device does not answer, but has links; weftctl why {:n} has the "
+			 "remedy\n");
 	fputc('\n', out);
 	print_own_ports(json_object_get(data, "ports"), out);
 }

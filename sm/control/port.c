@@ -275,13 +275,17 @@ static bool port_command_next(struct asking *asking, struct place *place)
 	return false;
 }
 
-static void node_details(const struct snapshot *snapshot, uint32_t at, struct buffer *out)
+static void node_details(const struct sm *sm, const struct snapshot *snapshot, uint32_t at,
+			 struct buffer *out)
 {
 	const struct node_facts *facts = facts_at(snapshot, at);
 	const struct node_info *info = &facts->info;
+	const struct node *node = fabric_find_node(sm->fabric, info->node_guid);
 
 	row_begin(out, NULL, '{');
 	node_members(snapshot, at, out);
+	if (node && node->silent)
+		row_boolean(out, "silent", true);
 	row_guid(out, "system_guid", info->system_image_guid);
 	row_integer(out, "vendor", info->vendor_id);
 	row_integer(out, "device", info->device_id);
@@ -304,7 +308,7 @@ static enum stream_step asking_next(void *source, struct buffer *part)
 	if (asking->shows_node) {
 		asking->shows_node = false;
 		row_begin(part, "node", '[');
-		node_details(asking->snapshot, asking->at, part);
+		node_details(asking->sm, asking->snapshot, asking->at, part);
 		row_end(part, ']');
 		walk_node(asking, asking->at);
 		return STREAM_PART;
@@ -597,7 +601,13 @@ static char *objection(const struct asking *asking, const struct node *node)
 	drained = drained_of_port(asking->sm->registry, node->guid, port->num);
 	if (!asking->disables && drained)
 		return drained_objection(drained, port);
-	if (!asking->disables || asking->forced || !port->peer)
+	if (!asking->disables || !port->peer)
+		return NULL;
+	if (port->peer == asking->sm->fabric->sm_port)
+		return mem_printf("this cable connects this manager, which could not enable the "
+				  "port again: hand over to a standby on another host first "
+				  "(weftctl ha handover), and disable the port there");
+	if (asking->forced)
 		return NULL;
 	if (!disabled_leaves_way(asking->sm->fabric, asking->sm->registry, port))
 		return mem_printf("this cable is the only path to \"%s\", so weftd could not "

@@ -16,7 +16,16 @@
 #include "lib/control.h"
 #include "lib/mem.h"
 
-#define PARTITION_HEAD "{p_key:x4} \"{name}\", by {by}{ipoib:?, ipoib}{indx0:?, indx0}\n"
+static void print_head(const json_t *row, FILE *out)
+{
+	text_put(out, row, "{p_key:x4} \"{name}\", by {by}{ipoib:?, ipoib}{indx0:?, indx0}");
+	if (number_member(row, "mtu"))
+		fprintf(out, ", MTU %lld, rate %g Gb/s", (long long)number_member(row, "mtu"),
+			(double)number_member(row, "rate_mbps") / 1000);
+	if (number_member(row, "q_key"))
+		fprintf(out, ", Q_Key 0x%llx", (unsigned long long)number_member(row, "q_key"));
+	fputc('\n', out);
+}
 
 enum { PIECE_BYTES = 128 * 1024 };
 
@@ -50,7 +59,7 @@ static void partition_print_ports(const json_t *ports, FILE *out)
 
 void print_partition(const json_t *data, FILE *out)
 {
-	text_put(out, json_object_get(data, "partition"), PARTITION_HEAD);
+	print_head(json_object_get(data, "partition"), out);
 	partition_print_ports(json_object_get(data, "ports"), out);
 }
 
@@ -433,7 +442,7 @@ void print_partitions(const json_t *data, FILE *out)
 	size_t i;
 
 	json_array_foreach (data, i, row) {
-		text_put(out, row, PARTITION_HEAD);
+		print_head(row, out);
 		partition_print_ports(json_object_get(row, "ports"), out);
 	}
 }

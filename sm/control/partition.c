@@ -141,6 +141,25 @@ const char *partition_name(const struct sm *sm, pkey_t p_key)
 	return p_key == PKEY_DEFAULT_LIMITED && !file ? "Default" : "";
 }
 
+/* The parameters of its broadcast group; those of run time count if both the file and a command
+ * define the partition. */
+static void group_members(const struct partition *file, const struct partition_entry *entry,
+			  struct buffer *out)
+{
+	const struct partition_group *group =
+		file && file->ipoib && file->num_groups ? &file->groups[0] : NULL;
+
+	if (entry && entry->ipoib) {
+		row_integer(out, "mtu", mtu_bytes(entry->mtu));
+		row_integer(out, "rate_mbps", 100 * (int64_t)rate_deci_gbps(entry->rate));
+		row_integer(out, "q_key", entry->q_key);
+	} else if (group) {
+		row_integer(out, "mtu", mtu_bytes(group->mtu));
+		row_integer(out, "rate_mbps", 100 * (int64_t)rate_deci_gbps(group->rate));
+		row_integer(out, "q_key", group->q_key);
+	}
+}
+
 static void partition_row(struct sm *sm, pkey_t p_key, struct buffer *out)
 {
 	const struct partition *file = policy_in_file(&sm->policy, p_key);
@@ -157,6 +176,7 @@ static void partition_row(struct sm *sm, pkey_t p_key, struct buffer *out)
 	row_boolean(out, "ipoib",
 		    (file && file->ipoib) || (entry && entry->ipoib) ||
 			    (usual && sm->policy.source == PARTITIONS_NO_FILE));
+	group_members(file, entry, out);
 	row_boolean(out, "indx0", (file && file->index0) || (entry && entry->index0));
 	row_integer(out, "rules", file ? (int)file->num_rules : 0);
 	row_integer(out, "run_time_members", (int64_t)count_at_run_time(sm, p_key));

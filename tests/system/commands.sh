@@ -58,13 +58,14 @@ text|partition add|0x0005 blue --mtu 2048|^0x0005 "blue" is unchanged$
 json|partition add|0x0006 red|"p_key": 6
 text|partition list||^0x0005 +run time .* +blue$
 json|partition list||"name": "red"
-text|partition set|blue --mtu 4096|^0x0005 "blue" is changed$
+text|partition set|blue --mtu 4096 --ipoib|^0x0005 "blue" is changed$
 json|partition set|0x0006 --no-ipoib|"changed": false
 text|partition rename|blue azure|^0x0005 "azure" is changed$
 json|partition rename|0x0006 red|"changed": false
 text|partition member add|azure host-0005|^HOST +full +run time +admin +acknowledged +1 +host-0005$
 json|partition member add|0x0006 HOST --limited|"membership": "limited"
 text|partition show|0x0005|^HOST +full +run time +admin +acknowledged +1 +host-0005$
+text|partition show|azure|^0x0005 "azure", by run time, ipoib, MTU 4096, rate 10 Gb/s$
 json|partition show|0x0006|"guid": "HOST"
 text|partition member remove|0x0005 HOST|^HOST +none +- +- +acknowledged +1 +host-0005$
 json|partition member remove|0x0006 HOST|"membership": "none"
@@ -156,7 +157,7 @@ text|takeover preview||^LIDs +14 kept, 0 changed, 0 assigned$
 json|takeover preview|--list|"complete": true
 text|completion|bash|^_weftctl\(\)
 json|completion|zsh|compdef weftctl
-text|ha handover|STANDBY|^handover complete: manager STANDBY is MASTER
+text|ha handover|STANDBY --force|^handover complete: manager STANDBY is MASTER
 json|ha handover|FIRST|"guid": "FIRST"
 END
 

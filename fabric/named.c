@@ -92,6 +92,15 @@ static bool node_matches(const struct snapshot *snapshot, uint32_t place,
 		   : sought->lid == snapshot->switches[place].lid;
 }
 
+/* Whether name is NODE/PORT of the node with this description. */
+static bool is_port_of(const char *name, const char *description)
+{
+	size_t length = strlen(description);
+
+	return !strncmp(name, description, length) && name[length] == '/' && name[length + 1] &&
+	       strspn(name + length + 1, "0123456789") == strlen(name + length + 1);
+}
+
 const char *snapshot_suggest(const struct snapshot *snapshot, const char *name)
 {
 	struct suggest suggest = suggest_for(name);
@@ -101,6 +110,8 @@ const char *snapshot_suggest(const struct snapshot *snapshot, const char *name)
 
 		if (*name && !strcmp(facts->reported, name))
 			return facts->description;
+		if (suggest.distance > 1 && is_port_of(name, facts->description))
+			suggest = (struct suggest){name, facts->description, 2};
 		suggest_try(&suggest, facts->description);
 	}
 	return suggest.best;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Nearness is the number of characters to insert, remove, replace, or swap with their neighbour
- * (the restricted Damerau-Levenshtein distance). A name is worth suggesting when no more than one
- * character in three of the word is wrong.
+ * (the restricted Damerau-Levenshtein distance). Upper and lower case are equal. A name is worth
+ * suggesting when no more than one character in three of the word is wrong.
  */
 #include "lib/suggest.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 enum { SUGGEST_WORD_MAX = 63 }; /* longer words get no suggestion */
@@ -13,6 +15,11 @@ enum { SUGGEST_WORD_MAX = 63 }; /* longer words get no suggestion */
 static unsigned min(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
+}
+
+static bool is_same(char one, char other)
+{
+	return tolower((unsigned char)one) == tolower((unsigned char)other);
 }
 
 /* Row i of the table holds the distances of word's first i characters to each beginning of name;
@@ -33,9 +40,9 @@ static unsigned distance(const char *word, size_t word_size, const char *name, s
 		row[0] = i;
 		for (size_t j = 1; j <= name_size; j++) {
 			row[j] = min(before[j], row[j - 1]) + 1;
-			row[j] = min(row[j], before[j - 1] + (word[i - 1] != name[j - 1]));
-			if (i > 1 && j > 1 && word[i - 1] == name[j - 2] &&
-			    word[i - 2] == name[j - 1])
+			row[j] = min(row[j], before[j - 1] + !is_same(word[i - 1], name[j - 1]));
+			if (i > 1 && j > 1 && is_same(word[i - 1], name[j - 2]) &&
+			    is_same(word[i - 2], name[j - 1]))
 				row[j] = min(row[j], earlier[j - 2] + 1);
 			least = min(least, row[j]);
 		}
@@ -63,13 +70,13 @@ void suggest_try(struct suggest *suggest, const char *name)
 	    (word_size > name_size ? word_size - name_size : name_size - word_size) >=
 		    suggest->distance)
 		return;
-	while (word_size && name_size && *word == *rest) {
+	while (word_size && name_size && is_same(*word, *rest)) {
 		word++;
 		rest++;
 		word_size--;
 		name_size--;
 	}
-	while (word_size && name_size && word[word_size - 1] == rest[name_size - 1]) {
+	while (word_size && name_size && is_same(word[word_size - 1], rest[name_size - 1])) {
 		word_size--;
 		name_size--;
 	}

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "fabric/gone.h"
 #include "fabric/named.h"
@@ -202,6 +203,28 @@ static bool refuse_gone(struct port_names *names, const char *name)
 	return true;
 }
 
+/* "all", "self": words of partition files that mean something else here, or nothing. */
+static bool refuse_word(struct port_names *names, const char *name)
+{
+	static const char *const words[] = {"ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS"};
+
+	if (!strcasecmp(name, "SELF")) {
+		names_refuse(names,
+			     "\"%s\" is only for partition files: name the host of the "
+			     "manager",
+			     name);
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcasecmp(name, words[i]) != 0)
+			continue;
+		names_refuse(names, "there is no node \"%s\"; did you mean \"%s\"?", name,
+			     words[i]);
+		return true;
+	}
+	return false;
+}
+
 static bool refuse_unknown(struct port_names *names, const char *name)
 {
 	const char *similar;
@@ -211,7 +234,7 @@ static bool refuse_unknown(struct port_names *names, const char *name)
 				    "\"%.*s\": this manager has no view of the fabric yet, so it "
 				    "accepts only GUIDs",
 				    NAME_SHOWN, name);
-	if (refuse_gone(names, name))
+	if (refuse_gone(names, name) || refuse_word(names, name))
 		return false;
 	similar = snapshot_suggest(names->snapshot, name);
 	if (similar)

@@ -47,6 +47,8 @@ static const struct {
 	{"0x0000000000000011", 1, NULL},
 	{"0000000000000300", 5, NULL}, /* without 0x */
 	{"Leaf", -1, "there is no node \"Leaf\"; did you mean \"leaf\"?"},
+	{"LEAF", -1, "there is no node \"LEAF\"; did you mean \"leaf\"?"},
+	{"h1/2", -1, "there is no node \"h1/2\"; did you mean \"h1\"?"},
 	{"h1", 2, NULL}, /* one node with two ports: its first one */
 	{"22", 3, NULL},
 	{"23", 3, NULL}, /* the second LID of a port */

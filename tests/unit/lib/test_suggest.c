@@ -16,6 +16,8 @@ static const struct {
 	{"sm_priorrity", "sm_priority"}, /* an extra letter */
 	{"sm_prioriyt", "sm_priority"},	 /* two swapped letters */
 	{"priority", NULL},
+	{"SM_PRIORITY", "sm_priority"}, /* upper case */
+	{"LCM", "lmc"},
 	{"stauts", "status"},
 	{"swep", "sweep"},
 	{"lcm", "lmc"},

@@ -164,6 +164,8 @@ static void test_refused(void)
 		{"0x0", "there is no node \"0x0\": expected a node's description, NODE/PORT, a "
 			"hostlist, a port GUID, or ALL"},
 		{"ALL", "more than 12 ports"},
+		{"all", "there is no node \"all\"; did you mean \"ALL\"?"},
+		{"self", "\"self\" is only for partition files: name the host of the manager"},
 		{"leaf-1,", "\"leaf-1,\": a name is empty"},
 		{"leaf-1,,leaf-2=full", "\"leaf-1,,leaf-2=full\": a name is empty"},
 	};

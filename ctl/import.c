@@ -760,6 +760,17 @@ static void print_outcome(const json_t *data, enum outcome outcome, const char *
 	json_decref(rows);
 }
 
+static bool has_partition_file(const json_t *data)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach (json_object_get(data, "files"), i, name)
+		if (!strcmp(json_string_value(name), "partitions.conf"))
+			return true;
+	return false;
+}
+
 void print_opensm(const json_t *data, FILE *out)
 {
 	static const struct column lost[] = {
@@ -792,11 +803,11 @@ void print_opensm(const json_t *data, FILE *out)
 		fprintf(out, ", readable only by the owner and the group %s", readers);
 	if (number_member(data, "errors"))
 		fputs("\nThe partition file has errors: correct it before weftd starts.", out);
-	fprintf(out,
-		"\nCheck weftd.conf with weftd -c FILE --check-config, then copy it to "
-		"/etc/weft%s%s.\n",
-		*readers ? " with cp -p, so that the service can read it" : "",
-		number_member(data, "lids")
-			? ";\nweftctl restore lids.json gives a new weftd the LIDs"
-			: "");
+	text_put(out, data, "\nCheck: weftd -c {to}/weftd.conf");
+	if (has_partition_file(data))
+		text_put(out, data, " -o 'partition_config_file=\"{to}/partitions.conf\"'");
+	text_put(out, data, " --check-config\nThen: cp -p {to}/*.conf /etc/weft\n");
+	if (number_member(data, "lids"))
+		text_put(out, data,
+			 "A new weftd gets the LIDs with: weftctl restore {to}/lids.json\n");
 }

@@ -235,9 +235,12 @@ static const char *master_text(const struct sm *sm, const struct peer *master,
 {
 	const char *address =
 		sm->replica ? replica_master_address(sm->replica, master->info.guid) : NULL;
+	guid_t port_guid; /* the address of a replication over the fabric */
 	const char *name = name_of(sm, master->info.guid);
 	char guid[GUID_TEXT];
 
+	if (address && guid_read(address, &port_guid) && port_guid == master->info.guid)
+		address = NULL;
 	snprintf(text, MASTER_TEXT_SIZE, "\"%s\" (port GUID %s, LID %u%s%s)", name ? name : "?",
 		 guid_text(master->info.guid, guid), master->lid, address ? ", address " : "",
 		 address ? address : "");

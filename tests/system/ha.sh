@@ -248,7 +248,7 @@ gives() {
 	local lft
 
 	lft=$(sent '$_->{method} eq "Set" && $_->{attribute} eq "LinearForwardingTable"')
-	refused "$2" 'to run this command, use the MASTER, "host-[0-9]+" .port GUID 0x[0-9a-f]{16}, LID [0-9]+, address ' handover || return 1
+	refused "$2" 'to run this command, use the MASTER, "host-[0-9]+" .port GUID 0x[0-9a-f]{16}, LID [0-9]+, address 127' handover || return 1
 	refused "$1" 'there is no node "host-x"|no view of the fabric' handover host-x || return 1
 	refused "$1" "no subnet manager with GUID 0x0000000000000017 found; found: 0x[0-9a-f]* .STANDBY" handover 0x17 || return 1
 	"$BUILD/weftctl" -s "$1.run/control.sock" ha handover >ha.txt 2>&1 && matches 'handover complete' ha.txt ||

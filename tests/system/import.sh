@@ -111,7 +111,7 @@ routing = [\"ftree\", \"minhop\"]; sm_key = 0xab; sm_priority = 7; subnet_timeou
 service_may_read() {
 	chmod 755 "$work"
 	where_weft_exists "$BUILD/weftctl" import opensm some.etc --cache some.cache --to group.out >group.txt 2>&1 || because "$(cat group.txt)" || return 1
-	matches 'weftd.conf, partitions.conf, readable only by the owner and the group weft$' group.txt && matches 'with cp -p' group.txt ||
+	matches 'weftd.conf, partitions.conf, readable only by the owner and the group weft$' group.txt && matches '^Then: cp -p group.out/[*].conf /etc/weft$' group.txt ||
 		because "it says: $(tail -n 2 group.txt)" || return 1
 	equal "the rights" "$(stat -c '%u %g %a' group.out group.out/* | tr '\n' ',')" "0 4242 750,0 4242 640,0 4242 640," || return 1
 	where_weft_exists "$BUILD/weftd" -c "$work/group.out/weftd.conf" --check-config -o 'prefix_routes_file=""' -o 'root_guid_file=""' \

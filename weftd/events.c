@@ -349,10 +349,12 @@ static const struct {
 	[REGISTRY_SETTING] = {"setting", say_setting},
 };
 
-/* The record has the NodeGUID of a switch and the number of its port. */
-static void name_switch(const struct events *events, const struct disabled_entry *entry,
-			struct event_note *note)
+/* The record has the NodeGUID of a switch and the number of its port. The text has the name of the
+ * switch, if it is known. */
+static void name_switch(const struct events *events, const struct registry_change *change,
+			char text[TEXT_SIZE], struct event_note *note)
 {
+	const struct disabled_entry *entry = change->after ? change->after : change->before;
 	unsigned port;
 	const struct node_facts *facts =
 		events->port_of ? events->port_of(events->port_ctx, entry->node_guid, &port) : NULL;
@@ -360,6 +362,9 @@ static void name_switch(const struct events *events, const struct disabled_entry
 	note->node_guid = entry->node_guid;
 	note->port = entry->port;
 	note->node = facts ? facts->description : NULL;
+	if (facts)
+		snprintf(text, TEXT_SIZE, "\"%s\" port %u: %s by command", facts->description,
+			 entry->port, change->after ? "disabled" : "enabled");
 }
 
 static void registered(void *ctx, const struct registry_change *change)
@@ -380,7 +385,7 @@ static void registered(void *ctx, const struct registry_change *change)
 		note.node_guid = facts->info.node_guid;
 	}
 	if (change->kind == REGISTRY_DISABLED)
-		name_switch(events, change->after ? change->after : change->before, &note);
+		name_switch(events, change, text, &note);
 	if (text[0])
 		events_note(events, note);
 }

@@ -649,8 +649,8 @@ static void test_node_of_disabled(void)
 	client_await(&bed.client, "\"ok\":true");
 	row = row_of(1);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(row);
-	CU_ASSERT_PTR_NOT_NULL(
-		strstr(json_string_value(json_object_get(row, "text")), "disabled by command"));
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "text")),
+			       "\"host-7\" port 3: disabled by command");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(row, "node")), "host-7");
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(row, "port")), 3);
 	json_decref(row);

@@ -537,14 +537,17 @@ const struct ctl_command ctl_commands[] = {
 		    "two reads of the counters. weftd reads them at the interval `perf_interval` "
 		    "of `weftd.conf(5)`, and for `perf sweep`."},
 	{.words = "perf errors",
+	 .arguments = {OPTION("threshold", "N", .least = 1, .most = 1000000000,
+			      .what = "a number of errors, from 1")},
 	 .document = true,
 	 .lists = {"ports", "links"},
 	 .print = print_errors,
 	 .summary = "List ports with errors, and links that are slower or narrower than possible.",
 	 .details = "Ports whose counters rose at the last read come first. Totals continue when "
 		    "counters are reset. A + marks a counter that is full: the real number is "
-		    "higher. BER is the symbol bit error rate between the last two reads. The list "
-		    "of links does not depend on a read."},
+		    "higher. BER is the symbol bit error rate between the last two reads. With "
+		    "`--threshold` only ports are shown of which a counter has at least N errors. "
+		    "The list of links does not depend on a read."},
 	{.words = "perf show",
 	 .arguments = {{.member = "node", .label = "NODE", .completes = "node"},
 		       ANY_PORT_ARGUMENT()},

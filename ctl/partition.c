@@ -347,7 +347,8 @@ void print_partition_applied(const json_t *data, FILE *out)
 	if (all > (long long)json_array_size(rows))
 		fprintf(out, "and %lld more\n", all - (long long)json_array_size(rows));
 	if (!flag_member(data, "changed"))
-		text_put(out, data, "unchanged: {owner} has {members:#this|these} {members:d} "
+		text_put(out, data,
+			 "unchanged: {owner} has {members:#this|these} {members:d} "
 			 "member{members:#|s}\n");
 	else if (flag_member(data, "dry_run"))
 		text_put(

@@ -13,7 +13,7 @@
 #include "lib/mem.h"
 #include "pm/rows.h"
 
-enum { ROWS_A_PART = 16 };
+enum { ROWS_A_PART = 16, PORTS_A_PART = 512 };
 
 static const char read_counters[] = "read the counters";
 
@@ -118,15 +118,16 @@ struct errors {
 	struct control_request *request;
 	struct pm_survey *survey;
 	size_t ports, links; /* already written */
+	uint64_t threshold;  /* of the counters that are shown */
 };
 
-/* False: the port has disappeared. */
+/* False: the port has disappeared, or its counters are below the threshold. */
 static bool error_row(const struct errors *errors, const struct pm_key *key, struct buffer *part)
 {
 	struct pm_agent *agent;
 	const struct pm_port *port = pm_find_port(errors->pm, key, &agent);
 
-	if (!port)
+	if (!port || !pm_has_errors(port, errors->threshold))
 		return false;
 	row_begin(part, NULL, '{');
 	pm_port_members(agent, key->num, errors->survey->view, part);
@@ -140,10 +141,11 @@ static unsigned put_ports(struct errors *errors, struct buffer *part)
 {
 	const struct pm_survey *survey = errors->survey;
 	size_t rose = survey->num_rose, all = rose + survey->num_rest;
-	unsigned rows = 0;
+	unsigned rows = 0, seen = 0;
 
 	row_begin(part, "ports", '[');
-	for (; errors->ports < all && rows < ROWS_A_PART; errors->ports++) {
+	for (; errors->ports < all && rows < ROWS_A_PART && seen < PORTS_A_PART;
+	     errors->ports++, seen++) {
 		const struct pm_key *key = errors->ports < rose
 						   ? &survey->rose[errors->ports]
 						   : &survey->rest[errors->ports - rose];
@@ -202,9 +204,15 @@ static void errors_gathered(void *arg, struct pm_survey *survey)
 static void command_errors(void *ctx, struct control_request *request, const json_t *args)
 {
 	struct pm *pm = ctx;
+	const json_t *least = json_object_get(args, "threshold");
+	const char *text = json_string_value(least);
+	long long threshold = text ? atoll(text) : json_integer_value(least);
 	struct errors *errors;
 
-	(void)args;
+	if (least && threshold < 1) {
+		control_fail(request, "the threshold is a number of errors, from 1");
+		return;
+	}
 	if (!*pm->view) {
 		pm_refuse(pm, request, read_counters);
 		return;
@@ -214,6 +222,7 @@ static void command_errors(void *ctx, struct control_request *request, const jso
 	errors = mem_zalloc(sizeof(*errors));
 	errors->pm = pm;
 	errors->request = request;
+	errors->threshold = (uint64_t)threshold;
 	pm_survey_begin(pm, errors_gathered, errors);
 }
 

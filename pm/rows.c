@@ -188,6 +188,14 @@ void pm_error_members(const struct pm_port *port, struct buffer *out)
 	row_end(out, ']');
 }
 
+bool pm_has_errors(const struct pm_port *port, uint64_t least)
+{
+	for (unsigned bit = 0; bit < PORT_COUNTERS_SELECTED; bit++)
+		if (is_error(port, bit) && pm_total(port, bit) >= least)
+			return true;
+	return false;
+}
+
 void pm_link_row(const struct view *view, const struct pm_slow_link *slow, struct buffer *out)
 {
 	const struct snapshot *snapshot = view->topology;

@@ -37,6 +37,8 @@ unsigned pm_link_rate(const struct pm_agent *agent, uint8_t num);
 /* Members: the totals of its counters above 0 by name, the names of those that rose at the last
  * read, and of those at their maximum. */
 void pm_error_members(const struct pm_port *port, struct buffer *out);
+/* Whether the total of one of these counters is at least this number. */
+bool pm_has_errors(const struct pm_port *port, uint64_t least);
 /* An object with both ends of a slow link, its present and its possible speed. */
 void pm_link_row(const struct view *view, const struct pm_slow_link *link, struct buffer *out);
 /* The first rows of an attribute's counters by name. */

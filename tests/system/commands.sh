@@ -124,6 +124,7 @@ text|perf top||^none$|^NODE +PORT +XMIT
 json|perf top|--by wait|"by": "wait"
 text|perf errors||^spine-01 +2 +LinkDownedCounter +[0-9]+ +[yesno]+ +leaf-02 +3 +-$
 json|perf errors||"LinkDownedCounter": [1-9]
+text|perf errors|--threshold 1000000|^none$
 text|perf show|leaf-01 1|^leaf-01 port 1, LID 1, leads to host-0001 1$
 json|perf show|leaf-01 1|"SymbolErrorCounter": 0
 text|perf clear|leaf-01 1|^Reset the counters of 1 port of 1 node; the totals of weftd continue\.$

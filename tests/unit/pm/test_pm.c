@@ -658,13 +658,13 @@ static void add_flaps(void *arg, const struct pm_link_errors *errors)
 	*(uint64_t *)arg += errors->rose[ERROR_LINK_DOWNED];
 }
 
-/* A reading counts if it began after the time, to the second. */
+/* A reading counts if it began after the second of the time. */
 static void test_link_errors(void)
 {
 	static const struct {
 		uint64_t time_s, span_us, flaps;
-	} rows[] = {{100, 990000, 0},  {101, 990000, 4},  {101, 1000000, 4},
-		    {101, 1010000, 0}, {102, 1010000, 4}, {110, 0, 0}};
+	} rows[] = {{101, 990000, 0},  {102, 990000, 4},  {102, 1000000, 4},
+		    {102, 1010000, 0}, {103, 1010000, 4}, {110, 0, 0}};
 	const struct pm_key key = {1, true, 2};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -680,6 +680,47 @@ static void test_link_errors(void)
 		CU_ASSERT_EQUAL(flaps, rows[i].flaps);
 		end();
 	}
+}
+
+/* perf errors with and without a threshold. */
+static void test_errors_command(void)
+{
+	static const struct {
+		const char *args;
+		bool five, forty; /* the ports that are shown */
+	} rows[] = {
+		{"", true, true},
+		{",\"threshold\":\"5\"", true, true},
+		{",\"threshold\":6", false, true},
+		{",\"threshold\":\"41\"", false, false},
+	};
+	struct control_socket socket;
+	struct control_client client;
+	char request[128];
+
+	begin();
+	socket_begin(&socket, bed.loop);
+	pm_register_commands(bed.pm, socket.control);
+	client_begin(&client, &socket);
+	bed.fake[SW_LID + 1].few[1].symbol_errors = 40;
+	bed.fake[SW_LID + 3].few[1].symbol_errors = 5;
+	sweep();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		snprintf(request, sizeof(request), "{\"command\":\"perf errors\"%s}\n",
+			 rows[i].args);
+		client_say(&client, request);
+		client_await(&client, "\"ok\":true");
+		CU_ASSERT_EQUAL(strstr(client.text, "\"SymbolErrorCounter\":5}") != NULL,
+				rows[i].five);
+		CU_ASSERT_EQUAL(strstr(client.text, "\"SymbolErrorCounter\":40}") != NULL,
+				rows[i].forty);
+	}
+	client_say(&client, "{\"command\":\"perf errors\",\"threshold\":0}\n");
+	client_await(&client, "the threshold is a number of errors, from 1");
+	client_hang_up(&client);
+	pm_stop(bed.pm);
+	socket_end(&socket);
+	end();
 }
 
 static bool refuse_as_standby(void *arg, struct control_request *request, const char *what)
@@ -860,6 +901,7 @@ int main(void)
 		{"redirection to nowhere", test_bad_redirect},
 		{"a sweep that is given up", test_cancel},
 		{"not MASTER", test_not_master},
+		{"perf errors", test_errors_command},
 		{"perf clear", test_clear_command},
 		{"recent errors of links", test_link_errors},
 		{"ports appear and disappear", test_changes},

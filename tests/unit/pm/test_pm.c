@@ -646,42 +646,6 @@ static void test_changes(void)
 	end();
 }
 
-static uint64_t since_100(void *arg, const struct pm_link_errors *port)
-{
-	(void)arg;
-	(void)port;
-	return 100;
-}
-
-static void add_flaps(void *arg, const struct pm_link_errors *errors)
-{
-	*(uint64_t *)arg += errors->rose[ERROR_LINK_DOWNED];
-}
-
-/* A reading counts if it began after the second of the time. */
-static void test_link_errors(void)
-{
-	static const struct {
-		uint64_t time_s, span_us, flaps;
-	} rows[] = {{101, 990000, 0},  {102, 990000, 4},  {102, 1000000, 4},
-		    {102, 1010000, 0}, {103, 1010000, 4}, {110, 0, 0}};
-	const struct pm_key key = {1, true, 2};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct pm_news news = {.gained = {[ERROR_LINK_DOWNED] = 4},
-					     .span_us = rows[i].span_us};
-		uint64_t flaps = 0;
-
-		begin();
-		sweep();
-		pm_history_keep(&bed.pm->histories, &key, switch_port(2));
-		pm_history_add(&bed.pm->histories, &key, switch_port(2), &news, rows[i].time_s);
-		pm_each_link_errors(bed.pm, since_100, add_flaps, &flaps);
-		CU_ASSERT_EQUAL(flaps, rows[i].flaps);
-		end();
-	}
-}
-
 /* perf errors with and without a threshold. */
 static void test_errors_command(void)
 {
@@ -903,7 +867,6 @@ int main(void)
 		{"not MASTER", test_not_master},
 		{"perf errors", test_errors_command},
 		{"perf clear", test_clear_command},
-		{"recent errors of links", test_link_errors},
 		{"ports appear and disappear", test_changes},
 		{"the highest rates", test_top},
 		{"survey", test_survey},

@@ -223,7 +223,7 @@ static void test_cable(void)
 	say(world, "port disable", "\"node\":\"spine-02\",\"port\":2");
 	CU_ASSERT(control_has(0, "port 2 would cut off 2 ports of adapters, and 12 pairs"));
 	say(world, "port disable", "\"node\":\"leaf-01\",\"port\":1"); /* the manager's own */
-	CU_ASSERT(control_has(0, "is the only path to \\\"leaf-01\\\""));
+	CU_ASSERT(control_has(0, "this cable connects this manager"));
 	CU_ASSERT_EQUAL(observed.disabled, 1);
 	say(world, "undrain", "\"all\":true");
 	CU_ASSERT(control_has(0, "\"up\":1"));

@@ -303,14 +303,22 @@ static void save_turn(void *arg)
 	registry_wait(save->registry, &save->waiter);
 }
 
+/* The role may have changed since the begin of the document. */
 static void document_is_judged(void *arg, char *danger)
 {
 	struct save *save = arg;
+	const char *role = save->owner.forbidden(save->owner.ctx);
 
-	if (danger) {
+	if (role)
+		control_fail(save->request,
+			     "this manager is %s now: restore the document at the MASTER; nothing "
+			     "was changed",
+			     role);
+	else if (danger)
 		control_fail(save->request,
 			     "the document %s: correct it, or add --force; nothing was changed",
 			     danger);
+	if (role || danger) {
 		free(danger);
 		save->request = NULL;
 		save_forget(save);

@@ -175,11 +175,29 @@ static void test_danger(void)
 	control_end(world);
 }
 
+/* The manager loses its role between the pieces of the document. */
+static void test_role_lost(void)
+{
+	struct world *world = control_start("single:hosts=2");
+	uint64_t number;
+
+	control_ask(world, begin);
+	piece(world, 1, (const char *const[RECORDS]){PARTITION("5", "red")});
+	number = registry_number(world->registry);
+	peers_port_down(world->sm->peers, "test");
+	control_ask(world, "{\"command\":\"restore\",\"token\":1,\"force\":true}\n");
+	CU_ASSERT(control_has(0, "this manager is DISCOVERING now: restore the document at the "
+				 "MASTER; nothing was changed"));
+	CU_ASSERT_EQUAL(registry_number(world->registry), number);
+	control_end(world);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
 		{"records against each other", test_clashes},
 		{"a document that takes P_Keys", test_danger},
+		{"the role is lost", test_role_lost},
 		CU_TEST_INFO_NULL,
 	};
 

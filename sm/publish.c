@@ -53,7 +53,6 @@ void publish_snapshot(struct sm *sm, struct snapshot *snapshot)
 	publish(sm, view_new(++sm->views, snapshot, routes_ref(sm->routes.routes), sms,
 			     (uint32_t)count + 1));
 	free(sms);
-	policy_set_live(&sm->policy, true);
 }
 
 void publish_nothing(struct sm *sm)

@@ -462,6 +462,8 @@ static void trees_phase(struct sm *sm)
 
 static void program_phase(struct sm *sm)
 {
+	/* Before, a Set() would reach ports whose links must restart first. */
+	policy_set_live(&sm->policy, true);
 	disabled_apply(sm->fabric, sm->registry);
 	drain_apply(sm);
 	if (sm->sweep.rerouted)

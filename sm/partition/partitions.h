@@ -92,7 +92,7 @@ struct policy {
 	struct partitions *next;
 	struct registry_waiter keeping;
 	uint64_t state;	    /* rises with each change that may concern all ports; from 1 */
-	bool live;	    /* this manager is MASTER and has published its first view */
+	bool live;	    /* this manager is MASTER, and has begun to program the fabric */
 	struct slices walk; /* over all ports, after such a change */
 	struct registry_cursor cursor;
 	bool walking;
@@ -163,7 +163,7 @@ void policy_accept(struct policy *policy);
 void policy_hold(struct policy *policy, const struct port *port, const struct pkey_list *within);
 /* Options may have changed: judges all ports again. */
 void policy_options_changed(struct policy *policy);
-/* Whether this manager may write P_Keys, because it is MASTER. */
+/* Whether this manager may write P_Keys, because it is MASTER and programs the fabric. */
 void policy_set_live(struct policy *policy, bool live);
 
 /* The P_Keys that an end port with this GUID should have; type: enum node_type; self: it is the

@@ -22,7 +22,7 @@ installs() {
 		[ -s "tree/usr/share/doc/weft/$file" ] || because "there is no $file in the folder of the pages" || return 1
 	done
 	equal "the examples" "$(cd tree/usr/share/doc/weft && find examples -type f | sort | xargs)" "$(cd "$root" && find examples -type f | sort | xargs)" || return 1
-	equal "files that others cannot read" "$(find tree/usr ! -perm -444 | xargs)" ""
+	equal "files that others cannot read" "$(find tree/usr ! -perm -444)" ""
 }
 
 # Each installed folder is in a package.
@@ -41,7 +41,7 @@ packages_agree() {
 
 uninstalls() {
 	made uninstall || return 1
-	equal "what stays" "$(find tree -type f | xargs)" tree/etc/weft/weftd.conf
+	equal "what stays" "$(find tree -type f)" tree/etc/weft/weftd.conf
 	[ ! -d tree/usr/share/doc/weft ] || because "the folder of the pages stays"
 }
 

@@ -128,7 +128,7 @@ static void test_restart(void)
 {
 	struct registry *registry = registry_new();
 	const struct lost_link_entry *record;
-	struct bed bed = {NULL};
+	struct bed bed = {.fabric = NULL};
 
 	bed_restart(&bed, registry);
 	memcpy(bed.node[1]->facts->description, "leaf", sizeof("leaf"));
@@ -171,7 +171,7 @@ static void test_restart(void)
 static void test_too_many_records(void)
 {
 	struct registry *registry = registry_new();
-	struct bed bed = {NULL};
+	struct bed bed = {.fabric = NULL};
 
 	for (unsigned i = 0; i < LOST_LINKS_MAX + 7; i++) {
 		const struct lost_link_entry entry = {.node_guid = 0x1000 + i,
@@ -199,7 +199,7 @@ static void test_missing_host(void)
 	const struct lid_entry entry = {.guid = 0x901, .node_guid = 0x102, .port = 4};
 	const struct lid_entry unplaced = {.guid = 0x902};
 	struct registry *registry = registry_new();
-	struct bed bed = {NULL};
+	struct bed bed = {.fabric = NULL};
 	struct node *node;
 
 	bed_restart(&bed, registry);

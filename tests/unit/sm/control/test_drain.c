@@ -922,7 +922,7 @@ static const char *spine_records(const struct world *world)
 		used += (size_t)snprintf(
 			text + used, sizeof(text) - used,
 			"%s{\"kind\":\"drained port\",\"NodeGUID\":\"%s\","
-			"\"Port\":%u,\"Target\":\"%s\",\"TargetPort\":0,\"Name\":\"spine-01\"}",
+			"\"Port\":%d,\"Target\":\"%s\",\"TargetPort\":0,\"Name\":\"spine-01\"}",
 			i ? "," : "", node, i ? FIRST_UP : 0, of);
 	}
 	return text;

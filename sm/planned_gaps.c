@@ -179,9 +179,10 @@ void planned_gaps_find(const struct net *plan, const struct snapshot *snapshot,
 		       struct planned_gaps *out)
 {
 	struct net *found = found_net(snapshot);
-	struct search search = {plan, found, out};
+	struct search search;
 
 	*out = (struct planned_gaps){0};
+	search = (struct search){plan, found, out};
 	net_compare(plan, found, note_gap, &search);
 	net_free(found);
 }

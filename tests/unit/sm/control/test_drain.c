@@ -224,6 +224,8 @@ static void test_cable(void)
 	CU_ASSERT(control_has(0, "port 2 would cut off 2 ports of adapters, and 12 pairs"));
 	say(world, "port disable", "\"node\":\"leaf-01\",\"port\":1"); /* the manager's own */
 	CU_ASSERT(control_has(0, "this cable connects this manager"));
+	say(world, "port disable", "\"node\":\"leaf-01\",\"port\":1,\"force\":true");
+	CU_ASSERT(control_has(0, "this cable connects this manager"));
 	CU_ASSERT_EQUAL(observed.disabled, 1);
 	say(world, "undrain", "\"all\":true");
 	CU_ASSERT(control_has(0, "\"up\":1"));

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "lib/address.h"
+#include "lib/buffer.h"
 #include "lib/mem.h"
 #include "lib/tls_keys.h"
 
@@ -74,8 +75,7 @@ struct session {
 	struct tls_party party;
 	struct loop_timer patience;
 	struct loop_deferred turn; /* for data to send, or to free it */
-	uint8_t *out;
-	size_t begin, end, room;
+	struct buffer out;
 	size_t offered; /* bytes that GnuTLS has but did not send: they are passed again */
 	bool low_told;
 };
@@ -109,7 +109,7 @@ static void session_free(struct session *session)
 {
 	list_del(&session->link);
 	loop_defer_cancel(&session->turn);
-	free(session->out);
+	free(session->out.bytes);
 	free(session);
 }
 
@@ -160,9 +160,7 @@ static void out_of_patience(void *arg)
 
 static size_t tls_waiting(const struct stream *stream)
 {
-	const struct session *session = session_of(stream);
-
-	return session->end - session->begin;
+	return buffer_length(&session_of(stream)->out);
 }
 
 static void send_bytes(struct stream *stream, const void *bytes, size_t size)
@@ -171,22 +169,7 @@ static void send_bytes(struct stream *stream, const void *bytes, size_t size)
 
 	if (session->state == GONE || session->state == LEAVING)
 		return;
-	if (session->end + size > session->room) {
-		size_t left = tls_waiting(stream);
-
-		/* GnuTLS requires a repeated call with the same bytes, at any address. Before the
-		 * first bytes there is no buffer. */
-		if (left)
-			memmove(session->out, session->out + session->begin, left);
-		session->begin = 0;
-		session->end = left;
-		if (left + size > session->room) {
-			session->room = 2 * (left + size);
-			session->out = mem_resize(session->out, session->room, 1);
-		}
-	}
-	memcpy(session->out + session->end, bytes, size);
-	session->end += size;
+	buffer_append(&session->out, bytes, size);
 	session->low_told = false;
 	loop_defer(&session->turn);
 }
@@ -196,17 +179,19 @@ static bool is_again(ssize_t code)
 	return code == GNUTLS_E_AGAIN || code == GNUTLS_E_INTERRUPTED;
 }
 
+/* GnuTLS requires a repeated call with the same bytes, at any address. */
 static void tls_flush(struct session *session)
 {
-	for (unsigned i = 0; i < RECORDS_A_TURN && session->begin < session->end; i++) {
-		size_t size = session->end - session->begin;
+	for (unsigned i = 0; i < RECORDS_A_TURN && buffer_length(&session->out); i++) {
+		size_t size = buffer_length(&session->out);
 		ssize_t sent;
 
 		if (session->offered)
 			size = session->offered;
 		else if (size > RECORD_BYTES)
 			size = RECORD_BYTES;
-		sent = gnutls_record_send(session->gnutls, session->out + session->begin, size);
+		sent = gnutls_record_send(session->gnutls, session->out.bytes + session->out.begin,
+					  size);
 		session->offered = is_again(sent) ? size : 0;
 		if (is_again(sent))
 			return;
@@ -214,7 +199,7 @@ static void tls_flush(struct session *session)
 			tls_fail(session, "cannot send: %s", gnutls_strerror((int)sent));
 			return;
 		}
-		session->begin += (size_t)sent;
+		buffer_consume(&session->out, (size_t)sent);
 	}
 }
 

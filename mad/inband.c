@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "lib/be.h"
+#include "lib/buffer.h"
 #include "lib/crypto_hmac.h"
 #include "lib/guid.h"
 #include "lib/mem.h"
@@ -86,9 +87,8 @@ struct inband_session {
 	uint64_t answered_us;	/* when the other end answered last, or a message began to wait */
 	struct inband_slot out[WINDOW], in[WINDOW];
 	struct inband_slot opening; /* of Open */
-	uint8_t *bytes;		    /* that wait */
-	size_t begin, end, room;
-	bool asked; /* an Alive is under way */
+	struct buffer waiting;	    /* bytes that no message has yet */
+	bool asked;		    /* an Alive is under way */
 	struct loop_timer patience, alive, again;
 	struct loop_deferred turn;
 };
@@ -210,7 +210,7 @@ static void inband_session_free(struct inband_session *session)
 	loop_timer_disarm(&session->alive);
 	loop_timer_disarm(&session->again);
 	loop_defer_cancel(&session->turn);
-	free(session->bytes);
+	free(session->waiting.bytes);
 	free(session);
 }
 
@@ -272,9 +272,7 @@ static void inband_refuse(struct inband *inband, const struct mad_addr *from, co
 
 static size_t inband_waiting(const struct stream *stream)
 {
-	const struct inband_session *session = inband_session_of(stream);
-
-	return session->end - session->begin;
+	return buffer_length(&inband_session_of(stream)->waiting);
 }
 
 static void inband_post(struct inband_slot *slot, uint16_t attr)
@@ -309,15 +307,15 @@ static size_t inband_payload_max(const struct inband_session *session)
 static void inband_fill(struct inband_session *session, struct inband_slot *slot)
 {
 	size_t most = inband_payload_max(session);
-	size_t size = session->end - session->begin;
+	size_t size = buffer_length(&session->waiting);
 
 	slot->session = session;
 	slot->number = ++session->sent;
 	slot->attempts = 0;
 	slot->size = size < most ? size : most;
 	slot->payload = mem_alloc(slot->size);
-	memcpy(slot->payload, session->bytes + session->begin, slot->size);
-	session->begin += slot->size;
+	memcpy(slot->payload, session->waiting.bytes + session->waiting.begin, slot->size);
+	buffer_consume(&session->waiting, slot->size);
 	inband_post(slot, INBAND_DATA);
 }
 
@@ -326,7 +324,7 @@ static bool inband_is_idle(const struct inband_session *session)
 	for (unsigned i = 0; i < WINDOW; i++)
 		if (session->out[i].number)
 			return false;
-	return session->begin == session->end;
+	return !buffer_length(&session->waiting);
 }
 
 static void inband_flush(struct inband_session *session)
@@ -335,7 +333,7 @@ static void inband_flush(struct inband_session *session)
 		return;
 	if (!loop_timer_armed(&session->patience) && session->state == OPEN)
 		loop_timer_arm(&session->patience, PATIENCE_US);
-	for (unsigned i = 0; i < WINDOW && session->begin < session->end; i++)
+	for (unsigned i = 0; i < WINDOW && buffer_length(&session->waiting); i++)
 		if (!session->out[i].number)
 			inband_fill(session, &session->out[i]);
 }
@@ -367,20 +365,7 @@ static void inband_send(struct stream *stream, const void *bytes, size_t size)
 
 	if (session->state == GONE || session->state == LEAVING)
 		return;
-	if (session->end + size > session->room) {
-		size_t left = inband_waiting(stream);
-
-		if (left)
-			memmove(session->bytes, session->bytes + session->begin, left);
-		session->begin = 0;
-		session->end = left;
-		if (left + size > session->room) {
-			session->room = 2 * (left + size);
-			session->bytes = mem_resize(session->bytes, session->room, 1);
-		}
-	}
-	memcpy(session->bytes + session->end, bytes, size);
-	session->end += size;
+	buffer_append(&session->waiting, bytes, size);
 	session->pressed = true;
 	loop_defer(&session->turn);
 }

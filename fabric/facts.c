@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/pkeys.h"
 #include "lib/mem.h"
 
 struct pkey_list *pkey_list_new(uint16_t count)
@@ -35,6 +36,16 @@ void pkey_list_unref(struct pkey_list *list)
 {
 	if (list && --list->refs == 0)
 		free(list);
+}
+
+int pkey_list_index(const struct pkey_list *list, pkey_t p_key)
+{
+	pkey_t partition = pkey_partition(p_key);
+
+	for (int i = 0; list && i < list->count; i++)
+		if (pkey_partition(list->key[i]) == partition)
+			return i;
+	return partition == PKEY_DEFAULT_LIMITED ? 0 : -1;
 }
 
 struct port_tables *port_tables_new(uint16_t num_guids, uint16_t num_sl_to_vl)

@@ -23,6 +23,10 @@ struct pkey_list {
 struct pkey_list *pkey_list_new(uint16_t count);
 struct pkey_list *pkey_list_ref(struct pkey_list *list); /* NULL is passed through */
 void pkey_list_unref(struct pkey_list *list);		 /* NULL is harmless */
+/* The index of the key of this partition, with any membership; -1: it is not there. If the key of
+ * the default partition is not there, or list is NULL because the table was not read, index 0 is
+ * assumed to have it. A partition with indx0 can move it away from index 0. */
+int pkey_list_index(const struct pkey_list *list, pkey_t p_key);
 
 /* Tables of a port that no bring-up needs: they exist only if they were read or written. They are
  * filled before they are shared. */

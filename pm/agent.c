@@ -12,7 +12,7 @@
 
 /* Units of a slice: a new agent costs more, because its memory is not yet mapped. */
 enum { KEEP_UNITS = 4, MAKE_UNITS = 8 };
-enum { PIECE_UNITS = 256, QP_MAX = 0xFFFFFF, PKEY_NUMBER = 0x7FFF };
+enum { PIECE_UNITS = 256, QP_MAX = 0xFFFFFF };
 
 /* The view's values for an index. */
 struct spot {
@@ -59,27 +59,19 @@ static int pkey_index_of(const struct snapshot *snapshot, pkey_t p_key)
 		: snapshot->sm_switch >= 0 ? snapshot->switches[snapshot->sm_switch].facts
 					   : NULL;
 	uint8_t num = snapshot->sm_end >= 0 ? snapshot->ends[snapshot->sm_end].port : 0;
-	const struct pkey_list *keys = facts ? facts->port[num].pkeys : NULL;
 
-	for (int i = 0; keys && i < keys->count; i++) {
-		if ((keys->key[i] & PKEY_NUMBER) == (p_key & PKEY_NUMBER))
-			return i;
-	}
-	/* Before the table was read, index 0 is assumed to have the default partition's key. */
-	return (p_key & PKEY_NUMBER) == PKEY_NUMBER ? 0 : -1;
+	return pkey_list_index(facts ? facts->port[num].pkeys : NULL, p_key);
 }
 
 static void update(struct pm_agent *agent, const struct spot *spot, const struct view *view)
 {
 	struct node_facts *before = agent->facts;
-	int index = pkey_index_of(view->topology, PKEY_NUMBER);
 
 	agent->facts = facts_ref(spot->facts);
 	facts_unref(before);
 	agent->lid = spot->lid;
 	agent->sl = sl_to(view, spot->sw);
-	/* index0 of a partition can move the default partition's key away from index 0. */
-	agent->default_index = index < 0 ? 0 : (uint16_t)index;
+	agent->default_index = (uint16_t)pkey_index_of(view->topology, PKEY_DEFAULT_LIMITED);
 }
 
 static struct pm_agent *make(const struct spot *spot, const struct view *view)

@@ -448,28 +448,20 @@ static lid_t lid_of_manager(const struct sm *sm, guid_t guid)
 	return found && found->lid != LID_PERMISSIVE ? found->lid : LID_NONE;
 }
 
-/* The index of the default partition's P_Key at this port. A partition with indx0 may have moved it
- * away from index 0, and the other manager need not be in that partition. */
-static uint16_t default_pkey_index(const struct port *port)
-{
-	const struct pkey_list *keys = port ? port_facts(port)->pkeys : NULL;
-
-	for (uint16_t i = 0; keys && i < keys->count; i++)
-		if ((keys->key[i] & PKEY_DEFAULT_LIMITED) == PKEY_DEFAULT_LIMITED)
-			return i;
-	return 0;
-}
-
 bool sm_find_manager(struct sm *sm, guid_t guid, struct mad_addr *out)
 {
 	const struct port *port = sm->fabric->sm_port;
 	lid_t lid = lid_of_manager(sm, guid);
 
 	if (lid) {
-		*out = (struct mad_addr){.lid = lid,
-					 .qpn = 1,
-					 .sl = port ? port_info(port)->master_sm_sl : 0,
-					 .pkey_index = default_pkey_index(port)};
+		const struct pkey_list *keys = port ? port_facts(port)->pkeys : NULL;
+
+		/* The other manager need not be in another partition. */
+		*out = (struct mad_addr){
+			.lid = lid,
+			.qpn = 1,
+			.sl = port ? port_info(port)->master_sm_sl : 0,
+			.pkey_index = (uint16_t)pkey_list_index(keys, PKEY_DEFAULT_LIMITED)};
 		return true;
 	}
 	/* If both start at the same time, the survey may be older than the LIDs. */

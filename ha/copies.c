@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "fabric/lost_links.h"
 #include "mad/mgid.h"
 #include "store/setting.h"
 
@@ -43,7 +44,7 @@ size_t copies_most(enum ha_copies copies, enum registry_kind kind)
 {
 	static const size_t most[REGISTRY_KINDS] = {
 		[REGISTRY_DRAINED] = 4096,
-		[REGISTRY_LOST_LINK] = 4096,
+		[REGISTRY_LOST_LINK] = LOST_LINKS_MAX,
 	};
 
 	return copies == COPY_ALL || !most[kind] ? SIZE_MAX : most[kind];

@@ -121,15 +121,27 @@ static unsigned num_keeping(const struct replica *replica)
 	return count;
 }
 
-bool lead_in_sync(const struct replica *replica, guid_t guid)
+/* A session of this standby for which fits() holds; NULL: there is none. */
+static const struct session *find_session(const struct replica *replica, guid_t guid,
+					  bool (*fits)(const struct session *session))
 {
 	list_for_each (link, &replica->lead.sessions) {
 		const struct session *session = container_of(link, struct session, link);
 
-		if (session->in_sync && session->guid == guid)
-			return true;
+		if (session->guid == guid && fits(session))
+			return session;
 	}
-	return false;
+	return NULL;
+}
+
+static bool session_is_in_sync(const struct session *session)
+{
+	return session->in_sync;
+}
+
+bool lead_in_sync(const struct replica *replica, guid_t guid)
+{
+	return find_session(replica, guid, session_is_in_sync);
 }
 
 bool lead_has(const struct replica *replica, guid_t guid)
@@ -145,24 +157,19 @@ bool lead_has(const struct replica *replica, guid_t guid)
 
 bool lead_copies_all(const struct replica *replica, guid_t guid)
 {
-	list_for_each (link, &replica->lead.sessions) {
-		const struct session *session = container_of(link, struct session, link);
+	return find_session(replica, guid, session_keeps);
+}
 
-		if (session->guid == guid && session_keeps(session))
-			return true;
-	}
-	return false;
+static bool session_is_greeted(const struct session *session)
+{
+	return session->state != SESSION_GREETING;
 }
 
 bool lead_copies_kind(const struct replica *replica, guid_t guid, enum registry_kind kind)
 {
-	list_for_each (link, &replica->lead.sessions) {
-		const struct session *session = container_of(link, struct session, link);
+	const struct session *session = find_session(replica, guid, session_is_greeted);
 
-		if (session->guid == guid && session->state != SESSION_GREETING)
-			return copies_kind(session->copies, kind);
-	}
-	return false;
+	return session && copies_kind(session->copies, kind);
 }
 
 static void wait_for_standbys(struct replica *replica)

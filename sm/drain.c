@@ -433,6 +433,19 @@ const struct port *drain_manager_at(const struct sm *sm, const struct port *port
 	return NULL;
 }
 
+const struct port *drain_manager_among(const struct sm *sm, const struct drained_entry *places,
+				       size_t count)
+{
+	const struct port *end = NULL;
+
+	for (size_t i = 0; i < count && !end; i++) {
+		const struct port *port = drained_port(sm->fabric, &places[i]);
+
+		end = port ? drain_manager_at(sm, port) : NULL;
+	}
+	return end;
+}
+
 void drain_begin(struct sm *sm)
 {
 	const struct drained *drained = &sm->drain.drained;

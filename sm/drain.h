@@ -80,6 +80,9 @@ size_t drain_take_over(struct sm *sm, const struct drained_entry *entry, bool fo
 		       struct drained_entry **places);
 /* The end of this cable that is the port of another known manager; NULL: none. */
 const struct port *drain_manager_at(const struct sm *sm, const struct port *port);
+/* The same for the cables of these places: the first such port. */
+const struct port *drain_manager_among(const struct sm *sm, const struct drained_entry *places,
+				       size_t count);
 /* Requests the sweep that begins the drain. */
 void drain_begin(struct sm *sm);
 /* Ends the drain of a target in the registry. Returns the number of its ports. drain_ended()

@@ -42,19 +42,6 @@ static void gather_added(const struct sm *sm, const struct registry *document,
 	}
 }
 
-/* The port of another manager that would be cut off; NULL: none. */
-static const struct port *manager_cut_off(const struct sm *sm, const struct drain_added *added)
-{
-	const struct port *end = NULL;
-
-	for (size_t i = 0; i < added->count && !end; i++) {
-		const struct port *port = drained_port(sm->fabric, &added->places[i]);
-
-		end = port ? drain_manager_at(sm, port) : NULL;
-	}
-	return end;
-}
-
 /* Whether all places are of one target. */
 static bool is_one_target(const struct drain_added *added)
 {
@@ -74,7 +61,7 @@ char *drain_judge_document(const struct sm *sm, const struct registry *document)
 	gather_added(sm, document, &added);
 	losses = drained_judge_all(sm->fabric, sm->registry, added.targets, added.count,
 				   added.places, added.count);
-	manager = manager_cut_off(sm, &added);
+	manager = drain_manager_among(sm, added.places, added.count);
 	if (losses.ports) {
 		char *text = drained_losses_text(&losses);
 

@@ -383,17 +383,13 @@ static char *loss_objection(const struct drain_target *target, const struct drai
 static char *manager_objection(const struct sm *sm, const struct drain_target *target,
 			       const struct drained_entry *places, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct port *port = drained_port(sm->fabric, &places[i]);
-		const struct port *end = port ? drain_manager_at(sm, port) : NULL;
+	const struct port *end = drain_manager_among(sm, places, count);
 
-		if (end)
-			return mem_printf("draining \"%s\" would cut off the other subnet manager "
-					  "at \"%s\" port %u, so that it could not take over; "
-					  "--force drains it all the same",
-					  target->name, end->node->facts->description, end->num);
-	}
-	return NULL;
+	return end ? mem_printf("draining \"%s\" would cut off the other subnet manager at \"%s\" "
+				"port %u, so that it could not take over; --force drains it all "
+				"the same",
+				target->name, end->node->facts->description, end->num)
+		   : NULL;
 }
 
 /* After a failover to such a standby, no weftd knows about the drain. 0: there is none. */

@@ -333,6 +333,15 @@ static int send_short(struct device *device, int fd, const struct ib_user_mad_hd
 	}
 }
 
+static int send_record(struct device *device, int fd, const struct ib_user_mad_hdr *header,
+		       const uint8_t *mad, size_t size)
+{
+	if (wire_needs_verdict(device->rings, header->grh_present, header->timeout_ms, mad, size) ||
+	    size > WIRE_INLINE_MAX)
+		return send_long(device, header, mad, size);
+	return send_short(device, fd, header, mad, size);
+}
+
 ssize_t device_write(struct device *device, int fd, const void *buf, size_t count)
 {
 	size_t size = header_size(device);
@@ -349,8 +358,7 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 	count -= size;
 	err = may_write(device, &header, mad, count);
 	if (!err)
-		err = count > WIRE_INLINE_MAX ? send_long(device, &header, mad, count)
-					      : send_short(device, fd, &header, mad, count);
+		err = send_record(device, fd, &header, mad, count);
 	if (err == -EIO || err == -EPROTO)
 		return fails_gone(device);
 	if (err)

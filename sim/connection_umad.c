@@ -87,6 +87,13 @@ static bool readable(void *ctx, const uint8_t *umad, size_t size)
 	return true;
 }
 
+static void umad_ended(void *ctx, uint32_t tid)
+{
+	struct connection *connection = ctx;
+
+	rings_tid_ended(&connection->rings, tid);
+}
+
 /* Sends tokens. If the program keeps the protocol, the socket has room for all tokens. If it does
  * not, a token may be lost for want of memory, and the program would wait for it. If the program is
  * gone, the send fails, but the records that it wrote before are still to be read. */
@@ -170,7 +177,8 @@ static int umad_start(struct connection *connection, const struct wire_hello *he
 	int r = umad_hello_port(connection, hello, welcome), file;
 
 	if (!r)
-		r = rings_init(&connection->rings, &file);
+		r = rings_init(&connection->rings, kernel_port_device(connection->port)->num,
+			       &file);
 	if (r)
 		return r;
 	connection_send_file(connection, welcome, sizeof(*welcome), file);
@@ -178,7 +186,7 @@ static int umad_start(struct connection *connection, const struct wire_hello *he
 		rings_done(&connection->rings);
 		return -EPIPE;
 	}
-	connection->file = kernel_file_open(connection->port, readable, connection);
+	connection->file = kernel_file_open(connection->port, readable, umad_ended, connection);
 	return 1;
 }
 

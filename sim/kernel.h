@@ -71,9 +71,13 @@ void kernel_reset_stats(struct kernel *kernel);
  * unread: the queue is full. */
 typedef bool kernel_readable_fn(void *ctx, const uint8_t *umad, size_t size);
 
-/* Opens a umad device. Never NULL. */
+/* A MAD of the program that has a time-out has ended: it was answered, refused or dropped, or timed
+ * out. tid: the lower half of its TID. */
+typedef void kernel_ended_fn(void *ctx, uint32_t tid);
+
+/* Opens a umad device. ended may be NULL. Never NULL. */
 struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_fn *readable,
-				     void *ctx);
+				     kernel_ended_fn *ended, void *ctx);
 /* Unregisters its agents and drops their requests. */
 void kernel_file_close(struct kernel_file *file);
 

@@ -29,12 +29,13 @@ enum {
 enum { REQUESTS_DEFAULT = 512 / 4, REQUESTS_SA = 512 / 32 };
 
 struct kernel_file *kernel_file_open(struct kernel_port *port, kernel_readable_fn *readable,
-				     void *ctx)
+				     kernel_ended_fn *ended, void *ctx)
 {
 	struct kernel_file *file = mem_zalloc(sizeof(*file));
 
 	file->port = port;
 	file->readable = readable;
+	file->ended = ended;
 	file->ctx = ctx;
 	list_push(&port->files, &file->link);
 	return file;

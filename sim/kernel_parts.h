@@ -81,6 +81,7 @@ struct kernel_file {
 	struct list link;
 	struct kernel_port *port;
 	kernel_readable_fn *readable;
+	kernel_ended_fn *ended;
 	void *ctx;
 	unsigned sends; /* of all its agents */
 	size_t message_bytes;

@@ -218,12 +218,20 @@ static struct kernel_send *send_new(struct kernel_agent *agent)
 	return send;
 }
 
+static void report_end(const struct kernel_file *file, const struct ib_user_mad_hdr *header,
+		       uint64_t tid)
+{
+	if (header->timeout_ms && file->ended)
+		file->ended(file->ctx, (uint32_t)tid);
+}
+
 static void send_free(struct kernel_send *send)
 {
 	struct kernel_file *file = send->agent->file;
 	struct kernel_port *port = send->agent->port;
 	struct kernel *kernel = port->kernel;
 
+	report_end(file, &send->header, send->tid);
 	file->sends--;
 	file->message_bytes -= send->size;
 	timers_disarm(&kernel->timers, &send->timer);
@@ -308,6 +316,7 @@ static int send_parse(const struct kernel_file *file, const uint8_t *umad, size_
 		return -EINVAL;
 	size -= KERNEL_HEADER_SIZE;
 	memcpy(&out->header, umad, sizeof(out->header));
+	out->tid = be64_load(mad + MAD_TID);
 	out->header.grh_present = !!out->header.grh_present;
 	out->agent = out->header.id < KERNEL_AGENTS_MAX ? file->agent[out->header.id] : NULL;
 	if (!out->agent || size < kernel_data_offset(mad[MAD_CLASS]))
@@ -324,7 +333,6 @@ static int send_parse(const struct kernel_file *file, const uint8_t *umad, size_
 	memcpy(out->mad, mad, size);
 	memset(out->mad + size, 0, MAD_SIZE - size);
 	out->is_response = kernel_is_response(mad);
-	out->tid = be64_load(mad + MAD_TID);
 	if (!out->is_response)
 		out->tid = (uint64_t)out->agent->number << 32 | (uint32_t)out->tid;
 	be64_store(out->mad + MAD_TID, out->tid);
@@ -407,13 +415,14 @@ static void send_begin(const struct written *written, struct kernel_block *stora
 static int file_write(struct kernel_file *file, const uint8_t *umad, size_t size,
 		      struct kernel_block *storage)
 {
-	struct written written;
+	struct written written = {.header = {0}};
 	int status = send_parse(file, umad, size, &written);
 
 	if (!status && send_is_refused(file->port, &written))
 		status = -EINVAL;
 	if (status) {
 		file->port->stats.refused++;
+		report_end(file, &written.header, written.tid);
 	} else if (written.message || written.header.timeout_ms) {
 		send_begin(&written, storage);
 	} else if (reaches(written.agent, &written.header, written.mad[MAD_CLASS])) {

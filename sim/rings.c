@@ -30,7 +30,7 @@ static int make_file(size_t size)
 	return r;
 }
 
-int rings_init(struct rings *rings, int *file)
+int rings_init(struct rings *rings, uint8_t route_port, int *file)
 {
 	int fd = make_file(sizeof(*rings->shared));
 	void *at;
@@ -43,6 +43,7 @@ int rings_init(struct rings *rings, int *file)
 		return -ENOMEM;
 	}
 	*rings = (struct rings){.shared = at};
+	rings->shared->route_port = route_port;
 	*file = fd;
 	return 0;
 }
@@ -52,6 +53,11 @@ void rings_done(struct rings *rings)
 	if (rings->shared)
 		munmap(rings->shared, sizeof(*rings->shared));
 	rings->shared = NULL;
+}
+
+void rings_tid_ended(struct rings *rings, uint32_t tid)
+{
+	atomic_fetch_sub(&rings->shared->under_way[tid % WIRE_TIDS], 1);
 }
 
 int rings_put(struct rings *rings, const uint8_t *umad, size_t size, size_t whole)

@@ -20,10 +20,14 @@ struct rings {
 	uint32_t tail;
 };
 
-/* Makes rings, and the sealed file for the program, which the caller owns. Returns 0 or -errno. */
-int rings_init(struct rings *rings, int *file);
+/* Makes rings, and the sealed file for the program, which the caller owns. route_port: as in struct
+ * wire_rings. Returns 0 or -errno. */
+int rings_init(struct rings *rings, uint8_t route_port, int *file);
 /* Unmaps the rings; harmless if there are none. */
 void rings_done(struct rings *rings);
+
+/* A MAD with this TID has ended, or was refused: wire_needs_verdict(). */
+void rings_tid_ended(struct rings *rings, uint32_t tid);
 
 /* Writes a record of size bytes for the program, which announces whole bytes. Returns 0; -EAGAIN:
  * there is no room, and the program sends a token when there is; -EPROTO: the program damaged its

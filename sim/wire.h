@@ -13,7 +13,8 @@
  *                its descriptor. A program also sends a token when the server waits for room. A
  *                received MAD that is longer than WIRE_INLINE_MAX is announced by a record of its
  *                first MAD_SIZE bytes, whose `whole` is the full size. The program fetches the MAD
- *                by a call. Long MADs are also sent by a call.
+ *                by a call. Long MADs are also sent by a call, and those that the server may have
+ *                to refuse (wire_needs_verdict()), because a call has a result.
  *  WIRE_ISSM     an open issm device: IsSM is set from the welcome until the connection closes.
  *  WIRE_CALL     one wire_call for a WIRE_UMAD connection, one wire_return, and the end. A
  *                WIRE_SEND, and the return of a WIRE_FETCH, carry a sealed memory file with header
@@ -43,6 +44,7 @@ enum {
 	WIRE_PATH_SIZE = 108,
 	WIRE_INLINE_MAX = 32768,
 	WIRE_LONG_MAX = 64 << 20, /* of a MAD in a file */
+	WIRE_TIDS = 4096,	  /* a power of 2 */
 };
 
 enum wire_kind { WIRE_FILES = 1, WIRE_UMAD, WIRE_ISSM, WIRE_CALL, WIRE_DO };
@@ -68,6 +70,11 @@ struct wire_welcome {
 struct wire_rings {
 	struct ring to_server, to_program;
 	uint64_t program[64]; /* for the threads and children of the program: its locks */
+	/* MADs with a time-out that were written and have not ended, by the low bits of their TIDs.
+	 * The program counts up, the server counts down. */
+	atomic_ushort under_way[WIRE_TIDS];
+	/* By the server: the port by which each directed route of this device begins; 0: any. */
+	uint8_t route_port;
 };
 
 enum wire_function { WIRE_REGISTER = 1, WIRE_UNREGISTER, WIRE_SEND, WIRE_FETCH };
@@ -86,6 +93,30 @@ struct wire_return {
 	uint32_t agent; /* WIRE_REGISTER: its number */
 	uint32_t flags; /* the known flags, if others were refused */
 };
+
+static inline unsigned wire_tid_row(uint32_t tid)
+{
+	return tid % WIRE_TIDS;
+}
+
+/* Whether the server may refuse this write, for a reason that only the server knows: its TID may be
+ * taken, its route be bad, or its GID index be empty. Counts the MAD as under way. mad has at least
+ * the 24 bytes of its header. */
+static inline bool wire_needs_verdict(struct wire_rings *rings, bool has_grh, bool has_timeout,
+				      const uint8_t *mad, size_t size)
+{
+	enum { DIRECTED = 0x81, TID_END = 16, HOPS_END = 64, D_BIT = 0x80, FIRST_PORT = 129 };
+	unsigned tid = mad[TID_END - 2] << 8 | mad[TID_END - 1];
+	bool plain = !has_grh;
+
+	if (mad[1] == DIRECTED)
+		plain = plain && size > FIRST_PORT && !(mad[4] & D_BIT) && !mad[6] &&
+			mad[7] < HOPS_END &&
+			(!mad[7] || !rings->route_port || mad[FIRST_PORT] == rings->route_port);
+	if (has_timeout && atomic_fetch_add(&rings->under_way[tid % WIRE_TIDS], 1))
+		plain = false;
+	return !plain;
+}
 
 /* The default socket; returns as snprintf(). */
 static inline int wire_socket_path(char *path, size_t size)

@@ -75,7 +75,7 @@ static void bench_smps(unsigned window, unsigned hop_ns)
 	uint32_t agent;
 
 	kernel_bed_open_with(&bed, &options);
-	sender.file = kernel_file_open(bed.port[0], answered, &sender);
+	sender.file = kernel_file_open(bed.port[0], answered, NULL, &sender);
 	if (kernel_file_register(sender.file, &request, &agent))
 		abort();
 	subn_build(sender.umad + KERNEL_HEADER_SIZE, METHOD_GET, ATTR_PORT_INFO, 1, 0, &route,
@@ -122,8 +122,8 @@ static void bench_tables(void)
 	struct bed bed;
 
 	kernel_bed_open(&bed);
-	sender.file = kernel_file_open(bed.port[0], answered, &sender);
-	answers = kernel_file_open(bed.port[1], asked, &answers);
+	sender.file = kernel_file_open(bed.port[0], answered, NULL, &sender);
+	answers = kernel_file_open(bed.port[1], asked, NULL, &answers);
 	if (kernel_file_register(sender.file, &request, &agent))
 		abort();
 	request.method_mask[0] = UINT64_C(1) << METHOD_GET_TABLE;

@@ -41,6 +41,9 @@ const struct do_command do_commands[] = {
 	 do_check},
 	{"clients", "", "MasterSMLID of adapters' ports, and received ClientReregister commands", 0,
 	 0, do_clients},
+	{"load", "PATTERN [OPTION]...",
+	 "sends generated traffic in virtual time; 'load help' names patterns and options", 1,
+	 DO_WORDS_MAX - 1, do_load},
 	{"stats", "[reset]", "counters: SMPs, GMPs, packets dropped by reason", 0, 1, do_stats},
 	{0},
 };
@@ -134,8 +137,11 @@ int do_parse(struct do_call *call, const char *text)
 
 void do_done(struct do_call *call)
 {
+	if (call->state && call->state_end)
+		call->state_end(call->state);
 	free(call->state);
 	call->state = NULL;
+	call->state_end = NULL;
 }
 
 void do_print_help(FILE *stream)

@@ -12,7 +12,7 @@
 #include "sim/kernel.h"
 #include "sim/world.h"
 
-enum { DO_WORDS_MAX = 8, DO_TEXT_SIZE = 512, DO_ERROR_SIZE = 512 };
+enum { DO_WORDS_MAX = 24, DO_TEXT_SIZE = 512, DO_ERROR_SIZE = 512 };
 
 enum { DO_AGAIN = 1 };
 
@@ -25,6 +25,7 @@ struct do_call {
 	FILE *out;			     /* the output for the user */
 	/* Of a function that is called again; freed by do_done(). */
 	void *state;
+	void (*state_end)(void *state); /* frees the parts of state first; NULL: it has none */
 	char error[DO_ERROR_SIZE];
 	char text[DO_TEXT_SIZE]; /* storage of the words */
 };
@@ -52,6 +53,7 @@ do_fn do_link, do_node, do_device, do_behave, do_smi, do_drop, do_delay, do_dupl
 do_fn do_count;
 do_fn do_show, do_lft, do_mft, do_pkeys, do_clients, do_stats;
 do_fn do_path, do_multicast, do_check;
+do_fn do_load;
 
 /* Writes the reason into call->error; returns -EINVAL. */
 int do_fail(struct do_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -138,7 +138,7 @@ static void test_words(void)
 		{"chekc", "did you mean check?", NULL},
 		{"xyzzy", "see weftsim do --help", NULL},
 		{"show \"a", "not closed", NULL},
-		{"show 1 2 3 4 5 6 7 8 9", "at most 8 words", NULL},
+		{"show 1 2 3 4 5 6 7 8 9 a b c d e f g h i j k l m n o", "at most 24 words", NULL},
 	};
 	char text[2 * DO_TEXT_SIZE];
 	struct do_call call = {0};

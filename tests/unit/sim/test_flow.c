@@ -607,6 +607,55 @@ static void test_any_seed(void)
 	}
 }
 
+/* Only discards in sequence stall a VL: a packet that is sent ends the sequence. */
+static void test_sequence(void)
+{
+	struct flow *flow = star(&defaults, 2);
+
+	put_stream(flow, 0, 1);
+	flow_start(flow);
+	flow_channel_of(flow, 1, 0)->drops = 6;
+	flow_run(flow, 10);
+	CU_ASSERT_EQUAL(flow_channel_of(flow, 1, 0)->drops, 0);
+	flow_free(flow);
+}
+
+/* A switch without a table maps the SL, whatever the VL of the adapter. */
+static void test_sl(void)
+{
+	const struct flow_stream stream = {
+		.to = 1, .sl = 3, .message_bytes = MTU, .mtu = MTU, .bytes = 4 * MTU};
+	struct flow *flow = star(&defaults, 2);
+
+	flow_add_stream(flow, &stream);
+	flow_start(flow);
+	CU_ASSERT_EQUAL(flow->vls, 4);
+	CU_ASSERT_EQUAL(run_all(flow), FLOW_DELIVERED);
+	CU_ASSERT_EQUAL(flow_totals(flow)->delivered, 4);
+	flow_free(flow);
+}
+
+/* A part of the fabric is blocked, the rest goes on: the blocked part is found at the end. */
+static void test_part(void)
+{
+	const struct ring_options ring = {INFINITE, INFINITE,	0,
+					  false,    ONE_PACKET, 100 * PS_PER_US};
+	struct flow *flow = ring_new(&ring, 1);
+	struct flow_deadlock deadlock;
+
+	for (uint32_t h = 0; h < RING * EACH; h += EACH)
+		put_stream(flow, h, (h + 2 * EACH) % (RING * EACH));
+	put_stream(flow, 1, 0);
+	flow_start(flow);
+	CU_ASSERT_EQUAL(run_all(flow), FLOW_TIME_OVER);
+	CU_ASSERT(flow_host_received(flow, 0) > 100 * PACKET);
+	flow_find_deadlock(flow, true, &deadlock);
+	CU_ASSERT_EQUAL(deadlock.length, RING);
+	CU_ASSERT_EQUAL(deadlock.stuck, 2 * RING);
+	free(deadlock.cycle);
+	flow_free(flow);
+}
+
 static CU_TestInfo tests[] = {
 	{"one link", test_one_link},
 	{"links with different rates", test_rates_differ},
@@ -622,6 +671,9 @@ static CU_TestInfo tests[] = {
 	{"stalled VL", test_stalled},
 	{"discards by tables", test_discards},
 	{"adapters that cannot send", test_mute},
+	{"discards in sequence", test_sequence},
+	{"SLs without a table", test_sl},
+	{"a blocked part", test_part},
 	{"any seed", test_any_seed},
 	CU_TEST_INFO_NULL,
 };

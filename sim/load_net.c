@@ -71,8 +71,8 @@ static pkey_t sender_key(const struct load *load, const struct device_port *port
 }
 
 /* The classes that a port admits; NULL: all. */
-static const uint64_t *keys_of(struct load *load, const struct key_classes *classes,
-			       const struct device_port *port, bool inbound)
+static const uint64_t *load_keys_of(struct load *load, const struct key_classes *classes,
+				    const struct device_port *port, bool inbound)
 {
 	uint64_t *set = mem_array(classes->words, sizeof(*set)), *kept;
 	bool is_end = device_port_is_end(port);
@@ -134,7 +134,7 @@ static void load_add_adapter(struct load *load, struct key_classes *classes,
 			.lid = port->info.lid,
 			.lmc = port->info.lmc,
 			.key = key_class(classes, sender_key(load, port)),
-			.accepts = keys_of(load, classes, port, true),
+			.accepts = load_keys_of(load, classes, port, true),
 		};
 
 		flow_add_host(load->flow, &host);
@@ -186,8 +186,8 @@ static void link_fill(struct load *load, const struct key_classes *classes,
 	if (port->sl_to_vl)
 		link->sl_to_vl =
 			flow_keep(load->flow, port->sl_to_vl, (port->device->num_ports + 1u) * ROW);
-	link->keys_in = keys_of(load, classes, port, true);
-	link->keys_out = keys_of(load, classes, port, false);
+	link->keys_in = load_keys_of(load, classes, port, true);
+	link->keys_out = load_keys_of(load, classes, port, false);
 }
 
 static void load_add_links(struct load *load, const struct key_classes *classes,

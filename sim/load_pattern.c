@@ -55,7 +55,7 @@ static void streams_put(struct streams *streams, uint32_t from, uint32_t to,
 }
 
 /* Places in the list. Each pair has one SL; a pair with itself sends nothing. */
-static void put_place(struct streams *streams, size_t from, size_t to)
+static void pattern_put(struct streams *streams, size_t from, size_t to)
 {
 	const struct load *load = streams->load;
 	uint64_t sls = load->spec.sl_last - load->spec.sl + 1;
@@ -81,7 +81,7 @@ static void put_shift(struct streams *streams)
 	size_t hosts = streams->load->num_who;
 
 	for (size_t i = 0; i < hosts; i++)
-		put_place(streams, i, (i + streams->load->spec.shift) % hosts);
+		pattern_put(streams, i, (i + streams->load->spec.shift) % hosts);
 }
 
 /* The places in a random order, for free(). */
@@ -105,7 +105,7 @@ static void put_permutation(struct streams *streams)
 	uint32_t *place = shuffled(streams);
 
 	for (size_t i = 0; i < hosts; i++)
-		put_place(streams, place[i], place[(i + 1) % hosts]);
+		pattern_put(streams, place[i], place[(i + 1) % hosts]);
 	free(place);
 }
 
@@ -115,8 +115,8 @@ static void put_bisection(struct streams *streams)
 	uint32_t *place = shuffled(streams);
 
 	for (size_t i = 0; i + 1 < hosts; i += 2) {
-		put_place(streams, place[i], place[i + 1]);
-		put_place(streams, place[i + 1], place[i]);
+		pattern_put(streams, place[i], place[i + 1]);
+		pattern_put(streams, place[i + 1], place[i]);
 	}
 	free(place);
 }
@@ -132,7 +132,7 @@ static void put_bit_reverse(struct streams *streams)
 
 		for (size_t b = 0; b < bits; b++)
 			to |= (i >> b & 1) << (bits - 1 - b);
-		put_place(streams, i, to);
+		pattern_put(streams, i, to);
 	}
 }
 

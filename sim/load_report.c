@@ -48,7 +48,7 @@ static void count_up(uint64_t *counter, uint64_t count)
 	*counter = *counter > UINT64_MAX - count ? UINT64_MAX : *counter + count;
 }
 
-static void count_port(struct port_counts *to, const struct flow_counts *counts, uint32_t mbps)
+static void load_count_port(struct port_counts *to, const struct flow_counts *counts, uint32_t mbps)
 {
 	to->traffic[TRAFFIC_XMIT_DATA] += counts->xmit_words;
 	to->traffic[TRAFFIC_RCV_DATA] += counts->rcv_words;
@@ -71,7 +71,7 @@ void load_count(const struct load *load)
 		struct flow_counts counts;
 
 		flow_port_counts(load->flow, p, &counts);
-		count_port(&load->port[p]->counts, &counts, flow_link(load->flow, p)->mbps);
+		load_count_port(&load->port[p]->counts, &counts, flow_link(load->flow, p)->mbps);
 	}
 }
 
@@ -120,7 +120,7 @@ static struct rates rates_of(const struct load *load, uint64_t ps, bool received
 	return rates;
 }
 
-static void print_rates(FILE *out, const char *name, const struct rates *rates)
+static void report_rates(FILE *out, const char *name, const struct rates *rates)
 {
 	fprintf(out, "%-12s %12.3f %8zu %10.3f %10.3f %10.3f %9.1f\n", name, rates->total,
 		rates->hosts, rates->mean, rates->min, rates->max, rates->percent);
@@ -143,12 +143,12 @@ static int loaded_order(const void *left, const void *right)
 	return (a->port > b->port) - (a->port < b->port);
 }
 
-static void print_end(FILE *out, const struct device_port *port)
+static void report_end(FILE *out, const struct device_port *port)
 {
 	fprintf(out, "%s [%u]", find_name(port->device), port->num);
 }
 
-static void print_links(const struct load *load, uint64_t ps, FILE *out)
+static void report_links(const struct load *load, uint64_t ps, FILE *out)
 {
 	struct loaded *list = mem_array(flow_ports(load->flow) + 1, sizeof(*list));
 	size_t count = 0;
@@ -170,9 +170,9 @@ static void print_links(const struct load *load, uint64_t ps, FILE *out)
 		flow_port_counts(load->flow, list[i].port, &counts);
 		fprintf(out, "%-12s %5.1f %%  waits %9.3f us  ", i ? "" : "links", list[i].percent,
 			(double)counts.wait_ps / PS_PER_US);
-		print_end(out, port);
+		report_end(out, port);
 		fprintf(out, " -> ");
-		print_end(out, load->port[flow_link(load->flow, list[i].port)->peer]);
+		report_end(out, load->port[flow_link(load->flow, list[i].port)->peer]);
 		fprintf(out, "\n");
 	}
 	free(list);
@@ -180,8 +180,8 @@ static void print_links(const struct load *load, uint64_t ps, FILE *out)
 
 /* Deadlock */
 
-static void print_deadlock(const struct load *load, const struct flow_deadlock *deadlock,
-			   bool forever, FILE *out)
+static void report_deadlock(const struct load *load, const struct flow_deadlock *deadlock,
+			    bool forever, FILE *out)
 {
 	if (!deadlock->stuck)
 		return;
@@ -190,9 +190,9 @@ static void print_deadlock(const struct load *load, const struct flow_deadlock *
 		forever ? "forever" : "until their lifetimes end", deadlock->stuck);
 	for (size_t i = 0; i < deadlock->length && i < CYCLE_SHOWN; i++) {
 		fprintf(out, "%-12s ", i ? "" : "  shortest");
-		print_end(out, load->port[deadlock->cycle[i].port]);
+		report_end(out, load->port[deadlock->cycle[i].port]);
 		fprintf(out, " -> ");
-		print_end(out, load->port[flow_link(load->flow, deadlock->cycle[i].port)->peer]);
+		report_end(out, load->port[flow_link(load->flow, deadlock->cycle[i].port)->peer]);
 		fprintf(out, " VL %u\n", deadlock->cycle[i].vl);
 	}
 }
@@ -215,7 +215,7 @@ static const char *const ends[] = {
 	[FLOW_BLOCKED] = "blocked",
 };
 
-static void print_head(const struct load *load, enum flow_end end, FILE *out)
+static void report_head(const struct load *load, enum flow_end end, FILE *out)
 {
 	static const char *const texts[] = {
 		[FLOW_GOES_ON] = "",
@@ -243,7 +243,7 @@ static void print_head(const struct load *load, enum flow_end end, FILE *out)
 		(double)flow_totals(load->flow)->moved_ps / PS_PER_US, texts[end]);
 }
 
-static void print_packets(const struct load *load, FILE *out)
+static void report_packets(const struct load *load, FILE *out)
 {
 	const struct flow_totals *totals = flow_totals(load->flow);
 
@@ -259,9 +259,10 @@ static void print_packets(const struct load *load, FILE *out)
 	}
 }
 
-static void print_figures(const struct load *load, enum flow_end end, const struct rates *delivered,
-			  const struct flow_latency *latency, const struct flow_deadlock *deadlock,
-			  const struct flow_deadlock *forever, FILE *out)
+static void report_figures(const struct load *load, enum flow_end end,
+			   const struct rates *delivered, const struct flow_latency *latency,
+			   const struct flow_deadlock *deadlock,
+			   const struct flow_deadlock *forever, FILE *out)
 {
 	const struct flow_totals *totals = flow_totals(load->flow);
 
@@ -294,25 +295,25 @@ void load_report(const struct load *load, enum flow_end end, FILE *out)
 	flow_latency(load->flow, &latency);
 	flow_find_deadlock(load->flow, false, &deadlock);
 	flow_find_deadlock(load->flow, true, &forever);
-	print_head(load, end, out);
+	report_head(load, end, out);
 	fprintf(out, "%-12s %12s %8s %10s %10s %10s %9s\n", "", "total Gb/s", "hosts", "mean",
 		"min", "max", "% of link");
 	fprintf(out, "%-12s %12.3f %8zu %10.3f %10s %10s %9.1f\n", "offered",
 		(double)load->offered_mbps / 1000, load->num_senders,
 		(double)load->offered_mbps / 1000 / (double)load->num_senders, "", "",
 		100.0 * (double)load->spec.rate_ppm / PPM);
-	print_rates(out, "injected", &injected);
-	print_rates(out, "delivered", &delivered);
+	report_rates(out, "injected", &injected);
+	report_rates(out, "delivered", &delivered);
 	fprintf(out, "%-12s mean %.3f us, p50 %.3f, p99 %.3f, max %.3f: %" PRIu64 " messages\n",
 		"latency", (double)latency.mean_ps / PS_PER_US, (double)latency.p50_ps / PS_PER_US,
 		(double)latency.p99_ps / PS_PER_US, (double)latency.max_ps / PS_PER_US,
 		latency.count);
-	print_packets(load, out);
-	print_links(load, ps, out);
-	print_deadlock(load, forever.stuck ? &forever : &deadlock, forever.stuck, out);
+	report_packets(load, out);
+	report_links(load, ps, out);
+	report_deadlock(load, forever.stuck ? &forever : &deadlock, forever.stuck, out);
 	fprintf(out, "%-12s %" PRIu64 " events, %" PRIu64 " hops of packets in %.3f s\n", "cost",
 		totals->events, totals->hops, seconds);
-	print_figures(load, end, &delivered, &latency, &deadlock, &forever, out);
+	report_figures(load, end, &delivered, &latency, &deadlock, &forever, out);
 	free(deadlock.cycle);
 	free(forever.cycle);
 }

@@ -165,8 +165,8 @@ static bool value_read(enum option_kind kind, const char *text, uint64_t *out)
 	return false;
 }
 
-static int option_read(struct load_spec *spec, const struct option_row *row, const char *text,
-		       char *error)
+static int load_option_read(struct load_spec *spec, const struct option_row *row, const char *text,
+			    char *error)
 {
 	static const char *const kinds[] = {
 		[OPTION_NUMBER] = "no number",
@@ -361,7 +361,7 @@ static int pattern_read(struct load_spec *spec, const struct world *world,
 	if (!more)
 		snprintf(spec->text, sizeof(spec->text), "%s", word);
 	if (row->pattern == LOAD_SHIFT)
-		return option_read(spec, &shift, value, error);
+		return load_option_read(spec, &shift, value, error);
 	if (row->pattern == LOAD_INCAST)
 		return host_find(world, value, &spec->target, error);
 	if (row->pattern == LOAD_PAIRS)
@@ -407,7 +407,7 @@ static int word_read(struct load_spec *spec, const struct world *world, const ch
 		return hosts_read(spec, world, value, error);
 	for (size_t i = 0; i < ARRAY_SIZE(option_rows); i++) {
 		if (!strcmp(option_rows[i].name, name))
-			return option_read(spec, &option_rows[i], value ? value : "", error);
+			return load_option_read(spec, &option_rows[i], value ? value : "", error);
 	}
 	return word_unknown(name, error);
 }

@@ -12,78 +12,37 @@
 #include <string.h>
 
 #include "lib/mem.h"
-#include "route/engine.h"
+#include "route/credit.h"
 #include "sim/do.h"
 #include "sim/find.h"
 #include "sim/flow_parts.h"
-#include "sim/world_parts.h"
-#include "tests/unit/fixtures/snapshot_from.h"
+#include "tests/unit/fixtures/routed_world.h"
 #include "tests/unit/fixtures/unit.h"
 
-enum { MTU_4096 = 5, VLS_2 = 2, WORDS = 128, WORD = 64, HOP_BYTES = 4096 + FLOW_HEADER_BYTES };
+enum { WORDS = 128, WORD = 64, HOP_BYTES = 4096 + FLOW_HEADER_BYTES };
 
 struct bed {
-	struct world *world;
+	struct routed_world routed;
+	struct world *world; /* of routed, as the next two */
 	struct snapshot *snapshot;
 	struct routes *routes;
 	struct load load;
 	char error[LOAD_ERROR_SIZE];
 };
 
-/* Writes the tables into a switch, as a manager does. */
-static void program_switch(struct bed *bed, struct device *device)
-{
-	int32_t s = snapshot_find_switch(bed->snapshot, device->node_guid);
-	const struct lft *row = bed->routes->lft[s];
-
-	device->port[0].info.lid = bed->snapshot->switches[s].lid;
-	device->sw.linear_fdb_top = row->top;
-	free(device->lft);
-	device->lft_size = row->blocks * LFT_BLOCK_LIDS;
-	device->lft = mem_alloc(device->lft_size);
-	memcpy(device->lft, row->port, device->lft_size);
-}
-
-static void program_port(struct bed *bed, struct device_port *port)
-{
-	port->info.port_state = PORT_ACTIVE;
-	port->info.neighbor_mtu = MTU_4096;
-	port->info.operational_vls = VLS_2;
-	if (!device_is_switch(port->device))
-		port->info.lid =
-			bed->snapshot->ends[snapshot_find_end(bed->snapshot, port->guid)].lid;
-}
-
 static void bed_open(struct bed *bed, const char *spec, const char *engine)
 {
-	static const struct world_options options = {.seed = 1};
-	struct net *net = net_from_spec(spec);
-	char why[ROUTE_WHY_SIZE];
-
 	*bed = (struct bed){0};
-	bed->snapshot = snapshot_from_net(net, 0);
-	bed->routes = routes_new(bed->snapshot->generation, bed->snapshot->num_switches, engine);
-	if (world_new(net, &options, &bed->world, bed->error, sizeof(bed->error)) ||
-	    route_engine_find(engine)->compute(bed->snapshot, NULL, NULL, bed->routes, why))
-		abort();
-	net_free(net);
-	for (size_t i = 0; i < bed->world->count; i++) {
-		struct device *device = bed->world->devices[i];
-
-		for (unsigned p = 1; p <= device->num_ports; p++)
-			if (device->port[p].peer)
-				program_port(bed, &device->port[p]);
-		if (device_is_switch(device))
-			program_switch(bed, device);
-	}
+	routed_world_init(&bed->routed, spec, engine);
+	bed->world = bed->routed.world;
+	bed->snapshot = bed->routed.snapshot;
+	bed->routes = bed->routed.routes;
 }
 
 static void bed_close(struct bed *bed)
 {
 	load_done(&bed->load);
-	routes_unref(bed->routes);
-	snapshot_unref(bed->snapshot);
-	world_free(bed->world);
+	routed_world_done(&bed->routed);
 }
 
 /* The words, which blanks separate, and more words. */

@@ -308,26 +308,34 @@ static void flow_handle(struct flow *flow, uint64_t content)
 	}
 }
 
+/* No event is left. */
+static void flow_stop(struct flow *flow)
+{
+	flow->end = flow->totals.in_flight ? FLOW_BLOCKED : FLOW_DELIVERED;
+	if (flow->end == FLOW_BLOCKED && flow->unlimited)
+		flow->now_ps = flow->options.duration_ps;
+}
+
 enum flow_end flow_run(struct flow *flow, size_t events)
 {
 	while (flow->end == FLOW_GOES_ON && events--) {
-		struct flow_event event;
+		const struct flow_event *event = flow_events_first(&flow->events);
+		uint64_t content;
 
-		if (!flow->events.count) {
-			flow->end = flow->totals.in_flight ? FLOW_BLOCKED : FLOW_DELIVERED;
-			if (flow->end == FLOW_BLOCKED && flow->unlimited)
-				flow->now_ps = flow->options.duration_ps;
+		if (!event) {
+			flow_stop(flow);
 			break;
 		}
-		if (flow->events.heap[0].due_ps > flow->options.duration_ps) {
+		if (event->due_ps > flow->options.duration_ps) {
 			flow->end = FLOW_TIME_OVER;
 			flow->now_ps = flow->options.duration_ps;
 			break;
 		}
-		event = flow_events_pop(&flow->events);
-		flow->now_ps = event.due_ps;
+		flow->now_ps = event->due_ps;
+		content = event->content;
+		flow_events_pop(&flow->events);
 		flow->totals.events++;
-		flow_handle(flow, event.content);
+		flow_handle(flow, content);
 	}
 	return flow->end;
 }

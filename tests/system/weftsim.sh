@@ -217,8 +217,19 @@ manual_agrees() {
 		"$(diff words.txt <(manual 'COMMANDS OF' | sed -n 's/^\.B[A-Z]* \([a-z][a-z]*\).*/\1/p' | sort -u) | grep '^[<>]' | paste -sd ';')" ""
 }
 
+# The names of patterns and options of loads, from help and from the manual.
+manual_has_loads() {
+	asked 'load help' || because "$(cat do.err)" || return 1
+	sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' do.txt | sort -u >words.txt
+	[ "$(wc -l <words.txt)" -gt 20 ] || because "load help lists $(wc -l <words.txt) words" || return 1
+	equal "how load help (<) and weftsim(1) (>) differ" \
+		"$(diff words.txt <(manual LOADS | grep -A1 '^\.TP' | sed -n 's/fR//g; s/fP//g; s/", "/ /g; s/~/ /g; s/^\.B[A-Z]* //p' |
+			grep -oE '(^| )[a-z][a-z-]+(=|$| )' | tr -d ' =,' | sort -u) | grep '^[<>]' | paste -sd ';')" ""
+}
+
 check "--help and the manual have the same options and commands" manual_agrees
 check "serve: the line it prints" ready_line || finish
+check "load help and the manual have the same words" manual_has_loads
 check "opensm brings it up, and check sees all pairs" brought_up || finish
 check "the files of a node follow its port" files_live
 check "lft, pkeys, path, show, stats" tables

@@ -461,7 +461,7 @@ static void test_stalled(void)
 static void test_discards(void)
 {
 	static const uint64_t no_keys[1], keys[1] = {1};
-	static const uint8_t vl15[3 * 8] = {0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+	static const uint8_t vl15[4 * 8] = {0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 	static const uint8_t other_weight[] = {1, 10};
 	static const struct {
 		enum flow_discard reason;

@@ -8,6 +8,7 @@
 #include "sim/flow_parts.h"
 
 enum { PS_PER_US = 1000000, BITS = 8, SL_TO_VL_SIZE = 8, LIFE_PS = 4096000, SLS = 16 };
+enum { INDEX_MASK = (1 << 28) - 1, LINE_BYTES = 64, PORT_LINES = 2, SOON = 4 };
 
 struct flow *flow_new(const struct flow_options *options)
 {
@@ -134,6 +135,9 @@ static void flow_start_port(struct flow *flow, struct flow_port *port)
 		port->link.peer = FLOW_NONE;
 	else
 		port->byte_ps_16 = (uint64_t)BITS * PS_PER_US * 65536 / link->mbps;
+	port->peer = link->peer;
+	port->to_switch =
+		port->peer != FLOW_NONE && flow->nodes[flow->ports[port->peer].node].is_switch;
 	port->hoq_ps =
 		flow->nodes[port->node].is_switch ? flow_life_ps(link->hoq_life) : FLOW_NEVER;
 	flow_arbiter_init(&port->arbiter, link->vl_low, link->vl_low_count, link->vl_high,
@@ -278,7 +282,7 @@ static void flow_warm(struct flow *flow)
 
 static void flow_handle(struct flow *flow, uint64_t content)
 {
-	uint32_t index = content >> 32 & ((1u << 28) - 1), packet = (uint32_t)content;
+	uint32_t index = content >> 32 & INDEX_MASK, packet = (uint32_t)content;
 
 	switch ((enum flow_kind)(content >> 60)) {
 	case FLOW_SENT:
@@ -308,6 +312,22 @@ static void flow_handle(struct flow *flow, uint64_t content)
 	}
 }
 
+/* Loads the port and the packet of an event that is due soon, while another is handled: the memory
+ * of a large fabric does not fit into a cache. */
+static void flow_prefetch(const struct flow *flow, const struct flow_event *event)
+{
+	const char *port = (const char *)&flow->ports[event->content >> 32 & INDEX_MASK];
+
+	for (unsigned line = 0; line < PORT_LINES; line++)
+		__builtin_prefetch(port + line * LINE_BYTES, 1);
+	if ((uint32_t)event->content) {
+		const char *packet = (const char *)&flow->packets[(uint32_t)event->content];
+
+		__builtin_prefetch(packet, 1);
+		__builtin_prefetch(packet + LINE_BYTES, 1);
+	}
+}
+
 /* No event is left. */
 static void flow_stop(struct flow *flow)
 {
@@ -334,6 +354,8 @@ enum flow_end flow_run(struct flow *flow, size_t events)
 		flow->now_ps = event->due_ps;
 		content = event->content;
 		flow_events_pop(&flow->events);
+		for (size_t i = 0; i < SOON && i < flow->events.near.count; i++)
+			flow_prefetch(flow, &flow->events.near.event[i]);
 		flow->totals.events++;
 		flow_handle(flow, content);
 	}

@@ -63,22 +63,23 @@ struct flow_back {
 	uint16_t blocks;
 };
 
+/* The members that each packet needs come first, in as few lines of the cache as possible. */
 struct flow_port {
-	struct flow_link link;
-	uint32_t node;
+	uint32_t node, peer; /* peer: as in link */
 	uint8_t num;
-	bool busy;
-	uint16_t waiting;    /* VLs with packets, a bit each */
-	uint32_t sending_in; /* the buffer of the packet that is being sent; FLOW_NONE */
-	uint16_t sending_blocks;
+	bool busy, to_switch; /* to_switch: peer is a port of a switch */
 	uint8_t sending_vl;
-	uint64_t byte_ps_16;		 /* time of a byte, times 2^16 */
-	uint64_t hoq_ps;		 /* FLOW_NEVER: infinite */
+	uint16_t waiting; /* VLs with packets, a bit each */
+	uint16_t sending_blocks;
+	uint32_t sending_in; /* the buffer of the packet that is being sent; FLOW_NONE */
+	uint64_t byte_ps_16; /* time of a byte, times 2^16 */
 	uint64_t credits_ps, expired_ps; /* the valid event of this kind; FLOW_NEVER: none */
 	uint64_t idle_ps; /* since when it waits with packets; FLOW_NEVER: it does not */
-	uint64_t warm_words, warm_packets; /* sent before the end of the warm-up */
-	struct flow_arbiter arbiter;
+	uint64_t hoq_ps;  /* FLOW_NEVER: infinite */
 	struct flow_counts counts;
+	struct flow_arbiter arbiter;
+	struct flow_link link;
+	uint64_t warm_words, warm_packets; /* sent before the end of the warm-up */
 };
 
 struct flow_node {

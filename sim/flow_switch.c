@@ -67,7 +67,7 @@ static void port_wake_at(struct flow *flow, uint32_t p, uint64_t due_ps)
 /* Blocks of an input port's buffer are free: the port at the other end gets the credits. */
 static void buffer_free(struct flow *flow, uint32_t in, unsigned vl, uint16_t blocks)
 {
-	uint32_t sender = flow->ports[in].link.peer, back = flow_back_new(flow);
+	uint32_t sender = flow->ports[in].peer, back = flow_back_new(flow);
 	struct flow_channel_state *channel = flow_channel_of(flow, sender, vl);
 	const struct flow_port *port = &flow->ports[sender];
 	uint64_t due_ps = flow->now_ps + flow->options.link_ps;
@@ -194,8 +194,7 @@ static void packet_send(struct flow *flow, uint32_t p, unsigned vl, uint32_t num
 	struct flow_channel_state *channel = flow_channel_of(flow, p, vl);
 	uint64_t done_ps = flow->now_ps + flow_send_ps(port, packet->bytes);
 	uint64_t link_ps = flow->options.link_ps;
-	uint32_t peer = port->link.peer;
-	bool to_switch = flow->nodes[flow->ports[peer].node].is_switch;
+	uint32_t peer = port->peer;
 
 	assert(channel->credits >= packet->blocks);
 	channel->credits -= packet->blocks;
@@ -214,7 +213,8 @@ static void packet_send(struct flow *flow, uint32_t p, unsigned vl, uint32_t num
 	packet->tail_ps = done_ps + link_ps;
 	flow_event_add(flow, done_ps, FLOW_SENT, p, 0);
 	flow_event_add(flow,
-		       to_switch ? packet->arrived_ps + flow->options.switch_ps : packet->tail_ps,
+		       port->to_switch ? packet->arrived_ps + flow->options.switch_ps
+				       : packet->tail_ps,
 		       FLOW_ARRIVED, peer, number);
 }
 

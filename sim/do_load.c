@@ -14,7 +14,7 @@
 #include "sim/do.h"
 #include "sim/load.h"
 
-enum { EVENTS_A_TURN = 10000, NS_PER_S = 1000000000 };
+enum { EVENTS_A_TURN = 2000, NS_PER_S = 1000000000 };
 
 static void do_load_end(void *state)
 {

@@ -195,14 +195,6 @@ static void flow_start_queues(struct flow *flow)
 {
 	for (size_t h = 0; h < flow->num_hosts; h++)
 		flow->nodes[flow->hosts[h].node].inputs = flow->hosts[h].streams;
-	for (size_t n = 0; n < flow->num_nodes; n++) {
-		struct flow_node *node = &flow->nodes[n];
-		size_t count = (size_t)node->num_ports * flow->vls * node->inputs;
-
-		node->queue = mem_array(count ? count : 1, sizeof(*node->queue));
-		for (size_t q = 0; q < count; q++)
-			node->queue[q] = (struct flow_queue){FLOW_NONE, FLOW_NONE, FLOW_NONE};
-	}
 	flow->channels = mem_array(flow->num_ports * flow->vls + 1, sizeof(*flow->channels));
 	for (size_t c = 0; c < flow->num_ports * flow->vls; c++)
 		flow->channels[c] = (struct flow_channel_state){.credits = flow->buffer_blocks,

@@ -276,12 +276,26 @@ static void port_send(struct flow *flow, uint32_t p)
 				 flow->now_ps + flow_send_ps(port, flow->packets[packet].bytes));
 }
 
+/* The queues of a node take memory from its first packet on: few loads pass all switches. */
+static void node_begins(const struct flow *flow, struct flow_node *node)
+{
+	size_t count = (size_t)node->num_ports * flow->vls * node->inputs;
+
+	node->queue = mem_array(count, sizeof(*node->queue));
+	for (size_t q = 0; q < count; q++)
+		node->queue[q] = (struct flow_queue){FLOW_NONE, FLOW_NONE, FLOW_NONE};
+}
+
 void flow_enqueue(struct flow *flow, uint32_t number, uint32_t input)
 {
 	struct flow_packet *packet = &flow->packets[number];
 	uint32_t port = packet->out;
-	struct flow_queue *queue = flow_queue_of(flow, port, packet->out_vl, input);
+	struct flow_node *node = &flow->nodes[flow->ports[port].node];
+	struct flow_queue *queue;
 
+	if (!node->queue)
+		node_begins(flow, node);
+	queue = flow_queue_of(flow, port, packet->out_vl, input);
 	packet->next = FLOW_NONE;
 	if (queue->head == FLOW_NONE) {
 		queue->head = queue->tail = number;

@@ -8,10 +8,11 @@
 #ifndef SIM_LOAD_H
 #define SIM_LOAD_H
 
+#include "lib/map.h"
 #include "sim/flow.h"
 #include "sim/world.h"
 
-enum { LOAD_ERROR_SIZE = 512, LOAD_PAIRS_MAX = 1000000, LOAD_ALL_SLS = 16 };
+enum { LOAD_ERROR_SIZE = 512, LOAD_PAIRS_MAX = 100000, LOAD_ALL_SLS = 16 };
 
 enum load_pattern {
 	LOAD_NONE,
@@ -39,6 +40,7 @@ struct load_spec {
 	struct load_pair *pairs;    /* LOAD_PAIRS; owned */
 	size_t num_pairs;
 	struct device_port **hosts; /* owned; NULL: all active */
+	struct map names;	    /* devices by the hash of their name in the net file */
 	size_t num_hosts;
 	uint64_t message_bytes, mtu; /* 0: the smallest MTU of the hosts */
 	uint64_t rate_ppm;	     /* of the link */

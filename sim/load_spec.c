@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/hash.h"
 #include "lib/hostlist.h"
 #include "lib/mem.h"
 #include "lib/suggest.h"
@@ -204,12 +205,34 @@ static int sl_read(struct load_spec *spec, const char *text, char *error)
 
 /* Hosts */
 
-static int host_find(const struct world *world, const char *text, struct device_port **out,
-		     char *error)
+static uint64_t name_hash(const char *name)
 {
+	return hash_bytes(HASH_SEED, name, strlen(name));
+}
+
+/* A search by name passes all nodes, which takes too long for a list of thousands. */
+static struct device *device_named(struct load_spec *spec, const struct world *world,
+				   const char *name)
+{
+	struct device *const *devices;
+	struct device *device;
+	size_t count = world_devices(world, &devices);
+
+	for (size_t i = 0; i < count && spec->names.count < count; i++)
+		map_put(&spec->names, name_hash(find_name(devices[i])), devices[i]);
+	device = map_get(&spec->names, name_hash(name));
+	return device && !strcmp(find_name(device), name) ? device : NULL;
+}
+
+static int host_find(struct load_spec *spec, const struct world *world, const char *text,
+		     struct device_port **out, char *error)
+{
+	struct device *device = device_named(spec, world, text);
 	char reason[FIND_ERROR_SIZE];
 
-	if (find_end_port(world, text, out, reason))
+	if (device)
+		*out = &device->port[device_is_switch(device) ? 0 : 1];
+	else if (find_end_port(world, text, out, reason))
 		return load_fail(error, "load: %s", reason);
 	if (device_is_switch((*out)->device))
 		return load_fail(error,
@@ -232,7 +255,7 @@ static bool host_take(void *ctx, const char *name)
 	struct load_spec *spec = list->spec;
 	struct device_port *port = NULL;
 
-	list->status = host_find(list->world, name, &port, list->error);
+	list->status = host_find(spec, list->world, name, &port, list->error);
 	for (size_t i = 0; i < spec->num_hosts && !list->status; i++) {
 		if (spec->hosts[i] == port)
 			list->status =
@@ -268,9 +291,9 @@ static int pair_add(struct load_spec *spec, const struct world *world, char *con
 
 	if (!words[0] || !words[1])
 		return load_fail(error, "load: a pair is two nodes, A,B or A,B,SL");
-	r = host_find(world, words[0], &pair.from, error);
+	r = host_find(spec, world, words[0], &pair.from, error);
 	if (!r)
-		r = host_find(world, words[1], &pair.to, error);
+		r = host_find(spec, world, words[1], &pair.to, error);
 	if (r)
 		return r;
 	if (words[2] && (!value_read(OPTION_NUMBER, words[2], &sl) || sl >= LOAD_ALL_SLS))
@@ -363,7 +386,7 @@ static int pattern_read(struct load_spec *spec, const struct world *world,
 	if (row->pattern == LOAD_SHIFT)
 		return load_option_read(spec, &shift, value, error);
 	if (row->pattern == LOAD_INCAST)
-		return host_find(world, value, &spec->target, error);
+		return host_find(spec, world, value, &spec->target, error);
 	if (row->pattern == LOAD_PAIRS)
 		return strcmp(row->name, "pair") ? pairs_read(spec, world, value, error)
 						 : pair_read(spec, world, value, ",", error);
@@ -450,5 +473,6 @@ void load_spec_done(struct load_spec *spec)
 {
 	free(spec->pairs);
 	free(spec->hosts);
+	map_done(&spec->names);
 	*spec = (struct load_spec){0};
 }

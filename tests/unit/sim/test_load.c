@@ -371,6 +371,125 @@ static void test_vls(void)
 	bed_close(&bed);
 }
 
+/* Data rates of links, from the width and the speeds of PortInfo. */
+static void test_rates(void)
+{
+	enum { X1 = 1, X4 = 2, X12 = 8 };
+	static const struct {
+		uint8_t width, speed, ext, ext2, fdr10;
+		uint32_t mbps;
+	} cases[] = {
+		{X1, 1, 0, 0, 0, 2000},	   {X4, 1, 0, 0, 0, 8000},   {X4, 2, 0, 0, 0, 16000},
+		{X4, 4, 0, 0, 0, 32000},   {X4, 4, 0, 0, 1, 40000},  {X4, 4, 1, 0, 0, 54544},
+		{X4, 4, 2, 0, 0, 100000},  {X4, 4, 4, 0, 0, 200000}, {X4, 4, 8, 0, 0, 400000},
+		{X12, 4, 2, 0, 0, 300000}, {X1, 4, 4, 0, 0, 50000},  {X4, 4, 0, 1, 0, 800000},
+	};
+	struct device_port *port;
+	struct bed bed;
+
+	bed_open(&bed, "single:hosts=2", "minhop");
+	port = &world_device(bed.world, "host-0002")->port[1];
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		port->info.link_width_active = cases[i].width;
+		port->info.link_speed_active = cases[i].speed;
+		port->info.link_speed_ext_active = cases[i].ext;
+		port->info.link_speed_ext_active2 = cases[i].ext2;
+		port->ext.link_speed_active = cases[i].fdr10;
+		CU_ASSERT_EQUAL(prepare(&bed, "uniform", NULL), 0);
+		CU_ASSERT_EQUAL(flow_link(bed.load.flow, flow_host_port(bed.load.flow, 1))->mbps,
+				cases[i].mbps);
+	}
+	bed_close(&bed);
+}
+
+/* Sets all lifetimes of switches to infinite. */
+static void live_forever(struct bed *bed)
+{
+	enum { NEVER = 20 };
+
+	for (size_t d = 0; d < bed->world->count; d++) {
+		struct device *device = bed->world->devices[d];
+
+		device->sw.life_time_value = NEVER;
+		for (unsigned p = 1; p <= device->num_ports; p++)
+			device->port[p].info.hoq_life = NEVER;
+	}
+}
+
+/* After a reset HOQLife is 4 us, so packets of an incast are lost. */
+static void test_life(void)
+{
+	struct bed bed;
+
+	bed_open(&bed, "fattree:radix=4,levels=2", "ftree");
+	CU_ASSERT_EQUAL(run_load(&bed, "incast=host-0008 bytes=409600", NULL), FLOW_DELIVERED);
+	CU_ASSERT(flow_totals(bed.load.flow)->discarded > 0);
+	live_forever(&bed);
+	CU_ASSERT_EQUAL(run_load(&bed, "incast=host-0008 bytes=409600", NULL), FLOW_DELIVERED);
+	CU_ASSERT_EQUAL(flow_totals(bed.load.flow)->delivered, 700);
+	bed_close(&bed);
+}
+
+/* Changes a setting of an uplink, so that no packet passes it. */
+static void obstruct(struct device_port *port, enum flow_discard reason)
+{
+	enum { MTU_2048 = 4, ROWS = 5, ROW = 8, PAIR = 2 };
+	size_t entries = port->info.vl_arbitration_low_cap + port->info.vl_arbitration_high_cap;
+
+	if (reason == FLOW_TOO_LONG)
+		port->info.neighbor_mtu = port->peer->info.neighbor_mtu = MTU_2048;
+	if (reason == FLOW_BAD_VL)
+		port->sl_to_vl = memset(mem_alloc(ROWS * ROW), 0xFF, ROWS * ROW);
+	if (reason == FLOW_NO_WEIGHT) { /* only the last entry of the high table has one: VL1 */
+		port->vl_arbitration = mem_array(entries, PAIR);
+		port->vl_arbitration[PAIR * (entries - 1)] = 1;
+		port->vl_arbitration[PAIR * (entries - 1) + 1] = 9;
+	}
+}
+
+/* Reasons for discards from the settings of a switch, and their counters at it. */
+static void test_settings(void)
+{
+	enum { FIRST = 3 /* of the uplinks */, PORTS = 4, PACKETS = 20, TOP = 4 };
+	static const char load[] = "pair=host-0001,host-0005 pair=host-0002,host-0006 bytes=40960";
+	static const struct {
+		enum flow_discard reason;
+		enum port_error counter;
+		bool at_input; /* the counter is that of the port to the host */
+	} cases[] = {
+		{FLOW_TOO_LONG, ERROR_XMIT_DISCARD, false},
+		{FLOW_NO_WEIGHT, ERROR_XMIT_DISCARD, false},
+		{FLOW_BAD_VL, ERROR_RCV_SWITCH_RELAY, true},
+		{FLOW_NO_ROUTE, ERROR_RCV_SWITCH_RELAY, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint64_t counted = 0;
+		struct device *leaf;
+		struct bed bed;
+
+		bed_open(&bed, "fattree:radix=4,levels=2", "ftree");
+		leaf = world_device(bed.world, "leaf-01");
+		CU_ASSERT_EQUAL(run_load(&bed, load, NULL), FLOW_DELIVERED);
+		CU_ASSERT_EQUAL(flow_totals(bed.load.flow)->delivered, PACKETS);
+		for (unsigned p = FIRST; p <= PORTS; p++)
+			obstruct(&leaf->port[p], cases[i].reason);
+		if (cases[i].reason == FLOW_NO_ROUTE)
+			leaf->sw.linear_fdb_top = TOP; /* the receivers' LIDs are above */
+		CU_ASSERT_EQUAL(run_load(&bed, load, NULL), FLOW_DELIVERED);
+		load_count(&bed.load);
+		CU_ASSERT_EQUAL(flow_totals(bed.load.flow)->discards[cases[i].reason], PACKETS);
+		for (unsigned p = 1; p <= PORTS; p++) {
+			if (cases[i].at_input == (p < FIRST))
+				counted += leaf->port[p].counts.error[cases[i].counter];
+			else
+				CU_ASSERT_EQUAL(leaf->port[p].counts.error[cases[i].counter], 0);
+		}
+		CU_ASSERT_EQUAL(counted, PACKETS);
+		bed_close(&bed);
+	}
+}
+
 /* The fabric may change while a load runs: the load does not see it. */
 static void test_copies(void)
 {
@@ -657,6 +776,9 @@ static CU_TestInfo tests[] = {
 	{"counters", test_counters},
 	{"P_Keys", test_p_keys},
 	{"VLs", test_vls},
+	{"rates of links", test_rates},
+	{"lifetimes", test_life},
+	{"settings of switches", test_settings},
 	{"copies of the tables", test_copies},
 	{"the command", test_command},
 	{"verdicts of the checker", test_verdicts},

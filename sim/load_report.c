@@ -19,7 +19,7 @@ enum {
 	CYCLE_SHOWN = 64
 };
 
-/* The counters of ports that have each reason. WRONG: no counter of a port. */
+/* The counters of ports that include each reason. */
 enum { NO_COUNTER = PORT_ERRORS };
 
 static const struct reason {
@@ -195,6 +195,8 @@ static void report_deadlock(const struct load *load, const struct flow_deadlock 
 		report_end(out, load->port[flow_link(load->flow, deadlock->cycle[i].port)->peer]);
 		fprintf(out, " VL %u\n", deadlock->cycle[i].vl);
 	}
+	if (deadlock->length > CYCLE_SHOWN)
+		fprintf(out, "%-12s and %zu more\n", "", deadlock->length - CYCLE_SHOWN);
 }
 
 /* All */

@@ -6,7 +6,7 @@
  * a world. One thread.
  *
  * The model, with the chapters of the specification:
- * - A link carries a byte at its data rate (7.x: width x speed less the coding) and takes link_ps.
+ * - A link carries bytes at its data rate, width x speed less the coding, and takes link_ps.
  * - Each input port has a buffer for each VL. A packet leaves only if the whole packet fits into
  *   the buffer at the other end, in blocks of 64 bytes (7.9). A freed buffer is known at the other
  *   end after link_ps; flow control packets take no bandwidth.

@@ -234,9 +234,8 @@ static void report_head(const struct load *load, enum flow_end end, FILE *out)
 	fprintf(out, ", seed %" PRIu64 "\n", spec->seed);
 	if (load->mute)
 		fprintf(out,
-			"%-12s %zu streams: their adapters map the SL to a VL that is not in use "
-			"or "
-			"has no weight, or the buffer is smaller than a packet\n",
+			"%-12s %zu streams: the VL of their SL has no weight or is not in use, "
+			"or the buffer is smaller than a packet\n",
 			"cannot send", load->mute);
 	fprintf(out, "%-12s %.3f us of virtual time, last movement at %.3f us: %s\n", "end",
 		(double)(spec->bytes && end != FLOW_TIME_OVER ? flow_totals(load->flow)->moved_ps

@@ -144,6 +144,7 @@ struct device {
 	struct device_quirks quirks;
 	enum node_type type;
 	uint8_t num_ports;
+	bool off; /* without power: no link trains */
 	uint16_t device_id, p_keys_cap;
 	uint32_t vendor_id;
 	guid_t node_guid, system_image_guid;
@@ -219,9 +220,19 @@ void device_port_trained(struct device_port *port);
 /* Links go down and train again. State that is not in ROM is as after device_new(): LIDs, M_Keys,
  * tables. */
 void device_reboot(struct device *device);
+/* Switches the device off: all its ports lose their links, and none trains. Or on. Its state is as
+ * after a reboot. */
+void device_power(struct device *device, bool on);
 
-/* IsSM, as a program on the node sets it. Each change of these three causes a trap if an SM is
- * known. */
+/* The bits of PortInfo:CapabilityMask that programs and drivers of the node may set: IsSM,
+ * IsCommunicationManagementSupported, IsSNMPTunnelingSupported, IsReinitSupported,
+ * IsDeviceManagementSupported, IsVendorClassSupported, IsBootManagementSupported. */
+#define CAPS_OF_HOST (CAP_IS_SM | UINT32_C(0x9F) << 16)
+
+/* Changes those bits of CAPS_OF_HOST; a bit in both is cleared. Each change of these four causes a
+ * trap if an SM is known. */
+void device_set_capabilities(struct device_port *port, uint32_t set, uint32_t clear);
+/* IsSM, as a program on the node sets it. */
 void device_set_issm(struct device_port *port, bool on);
 /* Sets the NodeDescription; cut to NODE_DESC_SIZE bytes. */
 void device_set_description(struct device *device, const char *text);

@@ -158,6 +158,12 @@ void device_reboot(struct device *device)
 		link_try(&device->port[num]);
 }
 
+void device_power(struct device *device, bool on)
+{
+	device->off = !on;
+	device_reboot(device);
+}
+
 /* Values that programs on the node change */
 
 static void device_raise_traps(struct device *device, enum trap_kind kind, uint16_t local_changes)
@@ -170,16 +176,20 @@ static void device_raise_traps(struct device *device, enum trap_kind kind, uint1
 	}
 }
 
-void device_set_issm(struct device_port *port, bool on)
+void device_set_capabilities(struct device_port *port, uint32_t set, uint32_t clear)
 {
-	uint32_t mask = port->info.capability_mask & ~CAP_IS_SM;
+	uint32_t mask =
+		(port->info.capability_mask | (set & CAPS_OF_HOST)) & ~(clear & CAPS_OF_HOST);
 
-	if (on)
-		mask |= CAP_IS_SM;
 	if (mask == port->info.capability_mask || !device_port_is_end(port))
 		return;
 	port->info.capability_mask = mask;
 	trap_raise(port, TRAP_KIND_LOCAL_CHANGES, 0);
+}
+
+void device_set_issm(struct device_port *port, bool on)
+{
+	device_set_capabilities(port, on ? CAP_IS_SM : 0, on ? 0 : CAP_IS_SM);
 }
 
 void device_set_description(struct device *device, const char *text)

@@ -108,7 +108,8 @@ void link_try(struct device_port *port)
 	const struct device_events *events = port->device->events;
 	struct device_port *peer = port->peer;
 
-	if (!peer || port->pulled || !listens(port) || !listens(peer) ||
+	if (!peer || port->pulled || port->device->off || peer->device->off || !listens(port) ||
+	    !listens(peer) ||
 	    (port->info.port_physical_state == PHYS_SLEEP &&
 	     peer->info.port_physical_state == PHYS_SLEEP))
 		return;

@@ -363,7 +363,7 @@ enum {
 static struct port_info rom(const struct port_info *info)
 {
 	return (struct port_info){
-		.capability_mask = info->capability_mask & ~CAP_IS_SM,
+		.capability_mask = info->capability_mask & ~CAPS_OF_HOST,
 		.link_width_supported = info->link_width_supported,
 		.link_width_enabled = info->link_width_supported,
 		.link_speed_supported = info->link_speed_supported,

@@ -230,12 +230,16 @@ uint16_t sl_to_vl_set(struct agent_request *request)
 
 uint8_t device_sl_to_vl(const struct device *device, uint8_t in_port, uint8_t out_port, uint8_t sl)
 {
-	uint8_t row[SL_TO_VL_SIZE];
+	const struct device_port *out;
+	uint8_t pair;
 
 	if (out_port > device->num_ports || in_port > device->num_ports || sl >= SLS)
 		return 0;
-	sl_to_vl_row(&device->port[out_port], device_is_switch(device) ? in_port : 0, row);
-	return sl & 1 ? row[sl / 2] & 0xF : row[sl / 2] >> 4;
+	out = &device->port[out_port];
+	if (!out->sl_to_vl)
+		return sl % vls_of(out->info.vl_cap);
+	pair = out->sl_to_vl[(device_is_switch(device) ? in_port : 0) * SL_TO_VL_SIZE + sl / 2];
+	return sl & 1 ? pair & 0xF : pair >> 4;
 }
 
 /*

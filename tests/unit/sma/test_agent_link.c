@@ -540,6 +540,57 @@ static void test_reboot(void)
 	agent_bed_close(&bed);
 }
 
+/* The far end sees a link that is lost, and a plug has no effect. */
+static void test_power(void)
+{
+	struct bed bed;
+	struct device_port *port, *peer;
+
+	agent_bed_open(&bed);
+	port = &bed.host->port[1];
+	peer = port->peer;
+	port->info.lid = 7;
+	device_power(bed.host, false);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_DOWN);
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
+	CU_ASSERT_EQUAL(peer->info.port_physical_state, PHYS_POLLING);
+	CU_ASSERT_EQUAL(peer->counts.error[ERROR_LINK_DOWNED], 1);
+	device_pull(port, true);
+	device_pull(port, false);
+	device_reboot(peer->device);
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
+	device_power(bed.host, true);
+	CU_ASSERT_EQUAL(port->info.port_state, PORT_INIT);
+	CU_ASSERT_EQUAL(port->info.lid, 0);
+	device_pull(port, true);
+	device_power(bed.host, true); /* the cable stays out */
+	CU_ASSERT_EQUAL(port->info.port_physical_state, PHYS_POLLING);
+	agent_bed_close(&bed);
+}
+
+static void test_capabilities(void)
+{
+	enum { CM = 1 << 16, SNMP = 1 << 17 };
+	struct device_port *port;
+	struct bed bed;
+	uint32_t before;
+
+	agent_bed_open(&bed);
+	port = &bed.host->port[1];
+	before = port->info.capability_mask;
+	device_set_capabilities(port, UINT32_MAX, SNMP);
+	CU_ASSERT_EQUAL(port->info.capability_mask, (before | CAPS_OF_HOST) & ~SNMP);
+	CU_ASSERT_EQUAL(CAPS_OF_HOST, 0x009F0002); /* rdma/ib_verbs.h has the same bits */
+	device_set_capabilities(port, CM, UINT32_MAX);
+	CU_ASSERT_EQUAL(port->info.capability_mask, before);
+	device_set_capabilities(port, CM, 0);
+	device_set_issm(port, true);
+	CU_ASSERT_EQUAL(port->info.capability_mask, before | CM | CAP_IS_SM);
+	device_reboot(bed.host);
+	CU_ASSERT_EQUAL(port->info.capability_mask, before);
+	agent_bed_close(&bed);
+}
+
 static void test_quirks(void)
 {
 	struct switch_info sw = {.life_time_value = 18};
@@ -706,6 +757,8 @@ static const CU_TestInfo tests[] = {
 	{"kinds of traps", test_trap_kinds},
 	{"a trap about a port", test_trap_about_a_port},
 	{"reboot", test_reboot},
+	{"power", test_power},
+	{"capabilities of the host", test_capabilities},
 	{"quirks", test_quirks},
 	{"a state that lags behind its Set()", test_late_state},
 	{"answers without bit 31", test_no_bit_31},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The last part of a MAD's way through a world. Random faults come first. If it is no SMP, the port
- * then checks its keys. At last an agent, which serves one SMP at a time, or the programs of the
- * port receive it. The answer of an agent begins a way of its own. Called by sim/packet.c, on the
- * world's thread; it takes over the packet.
+ * The last part of a packet's way through a world. Random faults come first. If it is a GMP, the
+ * port then checks its keys. At last an agent, which serves one SMP at a time, the programs of the
+ * port or the driver of its virtual HCA receive it. The driver checks the keys of its other QPs.
+ * The answer of an agent begins a way of its own. Called by sim/packet.c, on the world's thread; it
+ * takes over the packet.
  */
 #include <string.h>
 
@@ -20,6 +21,8 @@ static bool hears_sm(const struct world_client *client)
 
 static bool has_sm(const struct device_port *port)
 {
+	if (world_node_of(port->device)->hca)
+		return port->info.capability_mask & CAP_IS_SM;
 	list_for_each (link, &world_node_of(port->device)->clients) {
 		const struct world_client *client = container_of(link, struct world_client, link);
 
@@ -42,7 +45,7 @@ static bool is_for_agent(const struct packet *packet, const struct mad_header *h
 	if (header->method & METHOD_RESPONSE)
 		return false;
 	if (!packet->is_smp)
-		return header->mgmt_class == CLASS_PERF;
+		return header->mgmt_class == CLASS_PERF && packet->dst_qp == 1;
 	if (header->method == METHOD_TRAP)
 		return false;
 	return header->attr_id != ATTR_SM_INFO || !has_sm(world_end_port(packet->at));
@@ -64,7 +67,7 @@ static void source_of(const struct packet *packet, struct mad_addr *from)
 
 	*from = (struct mad_addr){
 		.lid = packet->slid,
-		.qpn = packet->is_smp ? 0 : 1,
+		.qpn = packet->src_qp,
 		.sl = packet->sl,
 		.pkey_index = packet->pkey_index,
 		.has_grh = packet->has_grh,
@@ -98,15 +101,32 @@ static void give_to_clients(struct world *world, struct packet *packet,
 			    const struct mad_header *header)
 {
 	struct world_stats *stats = &world->stats;
+	bool sm_only = packet->is_smp && is_for_sm(header);
+	bool is_hca = world_node_of(packet->at->device)->hca;
 
-	if (!tell_clients(packet, packet->is_smp && is_for_sm(header))) {
+	if (is_hca ? sm_only && !has_sm(world_end_port(packet->at))
+		   : packet->dst_qp > 1 || !tell_clients(packet, sm_only)) {
 		packet_drop(world, packet, &stats->dropped_no_client);
 		return;
 	}
 	stats->smps += packet->is_smp;
 	stats->gmps += !packet->is_smp;
 	stats->traps += packet->is_smp && header->method == METHOD_TRAP;
-	packet_free(world, packet);
+	if (is_hca)
+		hca_receive(world, packet);
+	else
+		packet_free(world, packet);
+}
+
+/* The driver of a virtual HCA has the QPs. No program has a QP of its own. */
+static void give_data(struct world *world, struct packet *packet)
+{
+	if (!world_node_of(packet->at->device)->hca) {
+		packet_drop(world, packet, &world->stats.dropped_no_qp);
+		return;
+	}
+	world->stats.data++;
+	hca_receive(world, packet);
 }
 
 /* No answer has a group as its source. */
@@ -138,8 +158,11 @@ static void packet_answer(struct world *world, struct packet *packet)
 	packet->came = false;
 	if (packet->has_grh)
 		grh_turn(port, &packet->grh);
-	if (!packet->is_smp)
+	if (!packet->is_smp) {
 		packet->p_key = device_p_key(port, packet->pkey_index);
+		packet->dst_qp = packet->src_qp;
+		packet->src_qp = 1;
+	}
 	flight_leave(packet);
 	packet_start(world, packet);
 }
@@ -196,7 +219,7 @@ static bool has_good_keys(struct world *world, struct packet *packet)
 		world->stats.dropped_p_key++;
 		return false;
 	}
-	if (packet->q_key != QP1_Q_KEY) {
+	if (packet->dst_qp == 1 && packet->q_key != QP1_Q_KEY) {
 		device_bad_q_key(port, &keys);
 		world->stats.dropped_q_key++;
 		return false;
@@ -209,6 +232,10 @@ static void packet_deliver(struct world *world, struct packet *packet)
 {
 	struct mad_header header;
 
+	if (packet->payload) {
+		give_data(world, packet);
+		return;
+	}
 	if (!packet->is_smp && !has_good_keys(world, packet)) {
 		packet_free(world, packet);
 		return;
@@ -257,7 +284,7 @@ static void garble(struct world *world, struct packet *packet)
 
 static bool is_answer(const struct packet *packet)
 {
-	return packet->mad[3] & METHOD_RESPONSE;
+	return !packet->payload && packet->mad[3] & METHOD_RESPONSE;
 }
 
 void packet_arrive(struct world *world, struct packet *packet)

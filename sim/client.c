@@ -88,6 +88,10 @@ static void packet_address(struct packet *packet, const struct mad_addr *to)
 	const struct port_info *info = &packet->at->info;
 
 	packet->dlid = to->lid;
+	if (!packet->is_smp) {
+		packet->src_qp = 1;
+		packet->dst_qp = to->qpn > 1 ? to->qpn : 1;
+	}
 	packet->slid = info->lid;
 	if (to->lid == LID_PERMISSIVE)
 		packet->slid = LID_PERMISSIVE;

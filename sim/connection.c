@@ -137,9 +137,8 @@ void connections_of_removed(struct server *server)
 	list_for_each (link, &server->connections) {
 		struct connection *connection = container_of(link, struct connection, link);
 
-		if (connection->port &&
-		    !kernel_has_device(server->kernel,
-				       kernel_port_device(connection->port)->device))
+		if ((connection->port || connection->vm) &&
+		    !kernel_has_device(server->kernel, connection->device))
 			connection_end(connection);
 	}
 }
@@ -212,6 +211,12 @@ static void connection_flush(struct connection *connection)
 		connection->kind->drained(connection);
 }
 
+void connection_blocked(struct connection *connection, bool blocked)
+{
+	connection->blocked = blocked;
+	connection_watch(connection);
+}
+
 void connections_flush(struct server *server)
 {
 	list_for_each (link, &server->unsent)
@@ -223,7 +228,7 @@ void connections_flush(struct server *server)
 static const struct connection_kind *const kinds[] = {
 	[WIRE_FILES] = &connection_files, [WIRE_UMAD] = &connection_umad,
 	[WIRE_ISSM] = &connection_issm,	  [WIRE_CALL] = &connection_call,
-	[WIRE_DO] = &connection_do,
+	[WIRE_DO] = &connection_do,	  [WIRE_HCA] = &connection_hca,
 };
 
 /* The fault of the hello; NULL: none. */
@@ -344,6 +349,42 @@ void connection_ready(struct connection *connection, uint32_t events)
 		connection_end(connection);
 }
 
+/* The nodes of connections */
+
+static struct connection *connection_conflict(const struct connection *connection,
+					      const struct device *device, bool is_vm)
+{
+	list_for_each (link, &connection->server->connections) {
+		struct connection *other = container_of(link, struct connection, link);
+
+		if (other != connection && other->device == device && (is_vm || other->vm))
+			return other;
+	}
+	return NULL;
+}
+
+/* The end of a connection may still be in its socket. */
+int connection_take_device(struct connection *connection, struct device *device, bool is_vm,
+			   struct wire_welcome *welcome)
+{
+	struct connection *other;
+
+	while ((other = connection_conflict(connection, device, is_vm))) {
+		bool other_is_vm = other->vm;
+
+		connection_drain(other);
+		if (other->ended)
+			continue;
+		snprintf(welcome->text, sizeof(welcome->text),
+			 "%s is in use by a %s; end it, or choose another node with -n",
+			 find_name(device),
+			 other_is_vm ? "virtual machine" : "program of `weftsim run`");
+		return -EBUSY;
+	}
+	connection->device = device;
+	return 0;
+}
+
 /* The kind without a file of its own: a program opens its node's folder. */
 
 static int files_start(struct connection *connection, const struct wire_hello *hello,
@@ -354,6 +395,8 @@ static int files_start(struct connection *connection, const struct wire_hello *h
 	int port;
 	int r = find_place(server->world, hello->node, &device, &port, welcome->text);
 
+	if (!r)
+		r = connection_take_device(connection, device, false, welcome);
 	return r ? r : folders_get(server->folders, device, port, welcome->folder, welcome->text);
 }
 

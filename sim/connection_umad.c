@@ -49,6 +49,9 @@ static int umad_hello_port(struct connection *connection, const struct wire_hell
 			 find_name(device), find_name(device));
 		return -ENXIO;
 	}
+	r = connection_take_device(connection, device, false, welcome);
+	if (r)
+		return r;
 	ports = device_is_switch(device) || port >= 0 ? 1 : device->num_ports;
 	if (hello->minor >= ports) {
 		snprintf(welcome->text, sizeof(welcome->text), "%s has %u of these devices, not %u",

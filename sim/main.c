@@ -183,7 +183,7 @@ static int run_serve(const struct subcommand *self, int argc, char **argv)
 	return serve(&serving, net);
 }
 
-/* run, do */
+/* run, vm, do */
 
 static int run_run(const struct subcommand *self, int argc, char **argv)
 {
@@ -208,6 +208,36 @@ static int run_run(const struct subcommand *self, int argc, char **argv)
 	if (optind >= argc)
 		return usage_error(self, "a COMMAND is needed");
 	return user_run(socket, node, argv + optind);
+}
+
+enum { VM_NODES_MAX = 16 };
+
+static int run_vm(const struct subcommand *self, int argc, char **argv)
+{
+	static const struct option options[] = {{"socket", required_argument, NULL, 's'},
+						{"node", required_argument, NULL, 'n'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	const char *socket = NULL, *nodes[VM_NODES_MAX] = {NULL};
+	unsigned count = 0;
+	int option;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "+s:n:h", options, NULL)) != -1) {
+		if (option == 's')
+			socket = optarg;
+		else if (option == 'h')
+			return print_subcommand(self);
+		else if (option != 'n')
+			return EXIT_USAGE;
+		else if (count == VM_NODES_MAX)
+			return usage_error(self, "a virtual machine has at most 16 nodes");
+		else
+			nodes[count++] = optarg;
+	}
+	if (optind >= argc)
+		return usage_error(self, "the COMMAND of an emulator is needed");
+	return user_vm(socket, nodes, count ? count : 1, argv + optind);
 }
 
 static int run_do(const struct subcommand *self, int argc, char **argv)
@@ -244,6 +274,8 @@ static const struct subcommand subcommands[] = {
 	{"run", "[-s SOCKET] [-n NODE[:PORT]] -- COMMAND...",
 	 "executes a program that finds the adapter of the node, and not those of this machine",
 	 run_run},
+	{"vm", "[-s SOCKET] [-n NODE]... -- QEMU [ARGUMENT]...",
+	 "executes a virtual machine whose virtual HCAs are the adapters of the nodes", run_vm},
 	{"do", "[-s SOCKET] 'COMMAND'...", "changes a served fabric, or prints its state", run_do},
 	{"topology", "SPEC", "prints a topology as a net file that ibsim reads, too", run_topology},
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The way of a MAD through a world. An SMP follows its directed route (route_smp.c) or, as a GMP
- * always does, the LIDs in the switches' own tables. Each link takes hop_ns; if that is 0, a packet
+ * The way of a packet through a world. An SMP follows its directed route (route_smp.c) or, as all
+ * other packets do, the LIDs in the switches' own tables. The VL of these other packets follows
+ * from their SL and each sender's SLtoVL table. Each link takes hop_ns; if that is 0, a packet
  * makes its whole way within one event, unless a switch sends several copies. Its end is in
  * sim/arrival.c. Every end of a packet is counted, and each link's ends count it as the hardware of
  * ports does (mad/perf.h). Called by sim/world.c.
@@ -15,10 +16,11 @@
 
 #include "lib/be.h"
 #include "mad/mad.h"
+#include "sim/ib_packet.h"
 #include "sim/route_smp.h"
 #include "sim/world_parts.h"
 
-enum { PPM = 1000000, NS_PER_US = 1000, PACKETS_IN_SLAB = 64 };
+enum { PACKETS_IN_SLAB = 64, HOP_POINTER_OFFSET = 6 };
 
 struct packets {
 	struct packets *next;
@@ -51,15 +53,26 @@ struct packet *packet_copy(struct world *world, const struct packet *packet)
 {
 	struct packet *copy = packet_new(world);
 
-	*copy = *packet;
+	memcpy(copy, packet, packet->payload ? offsetof(struct packet, mad) : sizeof(*copy));
 	if (copy->flight)
 		copy->flight->copies++;
+	if (copy->payload)
+		copy->payload->holders++;
 	return copy;
+}
+
+static void payload_leave(struct packet *packet)
+{
+	if (!--packet->payload->holders)
+		free(packet->payload);
+	packet->payload = NULL;
 }
 
 void packet_free(struct world *world, struct packet *packet)
 {
 	flight_leave(packet);
+	if (packet->payload)
+		payload_leave(packet);
 	packet->next = world->spare;
 	world->spare = packet;
 }
@@ -83,7 +96,7 @@ void packet_drop(struct world *world, struct packet *packet, uint64_t *counter)
 
 static bool is_directed(const struct packet *packet)
 {
-	return packet->mad[1] == CLASS_SUBN_DIRECTED;
+	return packet->is_smp && packet->mad[1] == CLASS_SUBN_DIRECTED;
 }
 
 struct device_packet packet_keys(const struct packet *packet)
@@ -94,8 +107,8 @@ struct device_packet packet_keys(const struct packet *packet)
 		.sl = packet->sl,
 		.p_key = packet->p_key,
 		.q_key = packet->q_key,
-		.src_qp = 1,
-		.dst_qp = 1,
+		.src_qp = packet->src_qp,
+		.dst_qp = packet->dst_qp,
 		.sgid = packet->has_grh ? packet->grh.sgid : NULL,
 		.dgid = packet->has_grh ? packet->grh.dgid : NULL,
 	};
@@ -165,6 +178,7 @@ static enum verdict step_by_route(const struct world *world, struct packet *pack
 	uint8_t num;
 
 	packet->by_smi = packet->came;
+	packet->hop_pointer = packet->mad[HOP_POINTER_OFFSET];
 	switch (directed_step(packet->mad, device_is_switch(at->device), at->num, &num, &lid)) {
 	case SMP_HERE:
 		return HERE;
@@ -198,9 +212,21 @@ static enum verdict packet_step(const struct world *world, struct packet *packet
 	return verdict == HERE ? step_by_route(world, packet, out) : verdict;
 }
 
+/* The same for the VL that the SL has there, and for the length. A table may map an SL to VL15,
+ * which discards its packets (7.6.6). */
+static uint64_t *data_obstacle(struct world *world, struct packet *packet,
+			       const struct device_port *out)
+{
+	packet->vl = device_sl_to_vl(out->device, packet->at->num, out->num, packet->sl);
+	if (packet->vl >= vls_of(out->info.operational_vls))
+		return &world->stats.dropped_vl;
+	if (packet->payload && packet->payload->data > mtu_bytes(out->info.neighbor_mtu))
+		return &world->stats.dropped_mtu;
+	return NULL;
+}
+
 /* NULL, or the counter of the reason why the packet cannot leave by this port. */
-static uint64_t *obstacle(struct world *world, const struct packet *packet,
-			  const struct device_port *out)
+static uint64_t *obstacle(struct world *world, struct packet *packet, const struct device_port *out)
 {
 	struct world_stats *stats = &world->stats;
 
@@ -210,17 +236,19 @@ static uint64_t *obstacle(struct world *world, const struct packet *packet,
 		return NULL;
 	if (!port_link_is_up(out))
 		return &stats->dropped_link_down;
-	if (packet->is_smp || device_port_passes(out))
+	if (packet->is_smp)
 		return NULL;
+	if (device_port_passes(out))
+		return data_obstacle(world, packet, out);
 	return device_port_matches(out) ? &stats->dropped_link_down : &stats->dropped_mismatch;
 }
 
-/* LRH, BTH, DETH, the MAD and ICRC; a GRH. In words of 4 bytes. */
-enum { PACKET_WORDS = (8 + 12 + 8 + MAD_SIZE + 4) / 4, GRH_WORDS = 40 / 4 };
+enum { MAD_TRANSPORT_SIZE = IB_BTH_SIZE + IB_DETH_SIZE + MAD_SIZE };
 
 static unsigned words_of(const struct packet *packet)
 {
-	return packet->has_grh ? PACKET_WORDS + GRH_WORDS : PACKET_WORDS;
+	return ibpacket_words(packet->has_grh,
+			      packet->payload ? packet->payload->size : MAD_TRANSPORT_SIZE);
 }
 
 /* Sends the packet over the link: it arrives at the far end after the time on the link. */
@@ -363,6 +391,17 @@ void packet_pass_on(struct world *world, struct packet *packet)
 {
 	if (packet_leave(world, packet, packet->out))
 		move(world, packet);
+}
+
+static void emitted(void *ctx, void *what, uint32_t number)
+{
+	(void)number;
+	packet_pass_on(ctx, what);
+}
+
+void packet_emit(struct world *world, struct packet *packet)
+{
+	events_add(&world->events, world->now_ns, emitted, packet, 0);
 }
 
 static void move(struct world *world, struct packet *packet)

@@ -126,8 +126,10 @@ static void server_on_set(void *ctx, struct device *device, uint8_t port, uint16
 	(void)port;
 	(void)attr_mod;
 	if (attr_id == ATTR_PORT_INFO || attr_id == ATTR_PKEY_TABLE || attr_id == ATTR_GUID_INFO ||
-	    attr_id == ATTR_NODE_DESCRIPTION)
+	    attr_id == ATTR_NODE_DESCRIPTION) {
 		folders_touch(server->folders, device);
+		connection_device_changed(device);
+	}
 }
 
 static void on_port(void *ctx, struct device *device, uint8_t port)
@@ -136,6 +138,7 @@ static void on_port(void *ctx, struct device *device, uint8_t port)
 
 	(void)port;
 	folders_touch(server->folders, device);
+	connection_device_changed(device);
 }
 
 /* Each program has several connections, and there may be many programs. */

@@ -54,9 +54,9 @@ struct connection_kind {
 	/* Returns 0, 1 if it sends the welcome itself, or -errno with a reason in welcome->text. */
 	int (*start)(struct connection *connection, const struct wire_hello *hello,
 		     struct wire_welcome *welcome);
-	/* For kinds with messages in rings, instead of the functions below. read() reads some
-	 * records, and returns their number or -errno (-EPIPE: the end); all: it reads all records,
-	 * and the end. flush() sends new records. */
+	/* For kinds with messages in rings or in a stream, instead of the functions below. read()
+	 * reads some records, and returns their number or -errno (-EPIPE: the end); all: it reads
+	 * all records, and the end. flush() sends new records. */
 	int (*read)(struct connection *connection, bool all);
 	void (*flush)(struct connection *connection);
 	/* A message; file is a descriptor that arrived with it and stays the caller's, or -1. False
@@ -76,6 +76,8 @@ struct connection {
 	uint32_t id;
 	uint32_t interest; /* the events of epoll */
 	bool ended, blocked, paused;
+	struct device *device;	  /* WIRE_FILES, WIRE_UMAD, WIRE_ISSM, WIRE_HCA */
+	struct vm_link *vm;	  /* WIRE_HCA */
 	struct kernel_port *port; /* WIRE_UMAD, WIRE_ISSM */
 	struct kernel_file *file; /* WIRE_UMAD */
 	struct rings rings;
@@ -86,7 +88,7 @@ struct connection {
 };
 
 extern const struct connection_kind connection_files, connection_umad, connection_issm,
-	connection_call, connection_do;
+	connection_call, connection_do, connection_hca;
 
 /* server has its world, kernel, folders and epoll_fd. */
 void connections_init(struct server *server);
@@ -109,6 +111,14 @@ void connection_send(struct connection *connection, const void *bytes, size_t si
 void connection_send_file(struct connection *connection, const void *bytes, size_t size, int file);
 /* Marks the connection: it has new messages for the end of the turn. */
 void connection_unsent(struct connection *connection);
+/* Whether output waits for room in the socket: for kinds with a flush(). */
+void connection_blocked(struct connection *connection, bool blocked);
+/* The connection uses this device from now on. A virtual machine needs it alone. Returns 0, or
+ * -EBUSY with a reason in welcome->text. */
+int connection_take_device(struct connection *connection, struct device *device, bool is_vm,
+			   struct wire_welcome *welcome);
+/* The values of a device may have changed: sends them to its virtual machine, if there is one. */
+void connection_device_changed(const struct device *device);
 /* Stops reading, or starts it again; further requests wait in the socket. */
 void connection_pause(struct connection *connection, bool paused);
 /* Marks the connection as ended; it is freed at the end of the turn. */

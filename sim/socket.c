@@ -205,15 +205,38 @@ void socket_close(struct socket_place *place)
 
 /* Connecting */
 
+/* Without file there is no room for a descriptor, and the kernel closes it. */
+static ssize_t receive_welcome(int fd, struct wire_welcome *welcome, int *file)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = {welcome, sizeof(*welcome)};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t size;
+
+	if (file) {
+		*file = -1;
+		header.msg_control = &control;
+		header.msg_controllen = CMSG_LEN(sizeof(int));
+	}
+	size = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
+	if (file && size >= 0 && CMSG_FIRSTHDR(&header) &&
+	    CMSG_FIRSTHDR(&header)->cmsg_type == SCM_RIGHTS)
+		memcpy(file, CMSG_DATA(CMSG_FIRSTHDR(&header)), sizeof(*file));
+	return size;
+}
+
 /* Returns 0 for a complete welcome, or -errno. */
-static int read_welcome(int fd, struct wire_welcome *welcome)
+static int read_welcome(int fd, struct wire_welcome *welcome, int *file)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
 	ssize_t size;
 
 	if (poll(&poll_fd, 1, ANSWER_MS) == 0)
 		return -ETIMEDOUT;
-	size = recv(fd, welcome, sizeof(*welcome), 0);
+	size = receive_welcome(fd, welcome, file);
 	if (size != sizeof(*welcome) || welcome->magic != WIRE_MAGIC)
 		return size < 0 ? -errno : -EPROTO;
 	welcome->text[sizeof(welcome->text) - 1] = '\0';
@@ -222,7 +245,7 @@ static int read_welcome(int fd, struct wire_welcome *welcome)
 }
 
 static int say_hello(int fd, const char *path, struct wire_hello *hello,
-		     struct wire_welcome *welcome, char *error)
+		     struct wire_welcome *welcome, int *file, char *error)
 {
 	int r;
 
@@ -230,7 +253,7 @@ static int say_hello(int fd, const char *path, struct wire_hello *hello,
 	hello->version = WIRE_VERSION;
 	if (send(fd, hello, sizeof(*hello), MSG_NOSIGNAL) < 0)
 		return socket_failed(error, errno, path, strerror(errno));
-	r = read_welcome(fd, welcome);
+	r = read_welcome(fd, welcome, file);
 	if (r)
 		return socket_failed(
 			error, -r, path,
@@ -242,7 +265,7 @@ static int say_hello(int fd, const char *path, struct wire_hello *hello,
 }
 
 int socket_connect(const char *path, struct wire_hello *hello, struct wire_welcome *welcome,
-		   char *error)
+		   int *file, char *error)
 {
 	struct sockaddr_un name;
 	int r = socket_address(path, &name, error), fd;
@@ -259,7 +282,7 @@ int socket_connect(const char *path, struct wire_hello *hello, struct wire_welco
 		close(fd);
 		return -r;
 	}
-	r = say_hello(fd, path, hello, welcome, error);
+	r = say_hello(fd, path, hello, welcome, file, error);
 	if (r) {
 		close(fd);
 		return r;

@@ -30,8 +30,8 @@ int socket_listen(struct socket_place *place, const char *path, char *error);
 void socket_close(struct socket_place *place);
 
 /* Connects and sends the hello, whose magic and version it fills in; returns the descriptor, or
- * -errno. */
+ * -errno. file gets the descriptor that arrived with the welcome, or -1; NULL: none is expected. */
 int socket_connect(const char *path, struct wire_hello *hello, struct wire_welcome *welcome,
-		   char *error);
+		   int *file, char *error);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * `weftsim run` and `weftsim do`, on the client's side of the socket. The preload library is in the
- * folder of this program, as in a build folder, or in its installed folder.
+ * `weftsim run`, `weftsim vm` and `weftsim do`, on the client's side of the socket. The preload
+ * library is in the folder of this program, as in a build folder, or in its installed folder.
  */
 #include "sim/user.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +18,9 @@
 #include "lib/mem.h"
 #include "sim/do.h"
 #include "sim/socket.h"
+#include "vhca/frame.h"
 
-enum { PATIENCE_MS = 5000, PAUSE_MS = 20 };
+enum { PATIENCE_MS = 5000, PAUSE_MS = 20, VM_WORDS = 4 };
 
 static int user_fail(const char *what)
 {
@@ -27,22 +29,23 @@ static int user_fail(const char *what)
 }
 
 /* Retries while there is no listener: scripts start the server in the background and continue. */
-static int connect_in(unsigned patience_ms, const char *path, struct wire_hello *hello, char *error)
+static int connect_in(unsigned patience_ms, const char *path, struct wire_hello *hello, int *file,
+		      char *error)
 {
 	struct wire_welcome welcome;
-	int fd = socket_connect(path, hello, &welcome, error);
+	int fd = socket_connect(path, hello, &welcome, file, error);
 
 	for (unsigned ms = 0; ms < patience_ms && (fd == -ENOENT || fd == -ECONNREFUSED);
 	     ms += PAUSE_MS) {
 		usleep(PAUSE_MS * 1000);
-		fd = socket_connect(path, hello, &welcome, error);
+		fd = socket_connect(path, hello, &welcome, file, error);
 	}
 	return fd;
 }
 
-/* A connection of a kind, or -errno after an error was reported. */
+/* A connection of a kind, or -errno after an error was reported. file: see socket_connect(). */
 static int user_connect(const char *socket, const char *node, enum wire_kind kind,
-			unsigned patience_ms, char *path, size_t path_size)
+			unsigned patience_ms, char *path, size_t path_size, int *file)
 {
 	struct wire_hello hello = {.kind = kind};
 	char error[SOCKET_ERROR_SIZE];
@@ -58,7 +61,7 @@ static int user_connect(const char *socket, const char *node, enum wire_kind kin
 	}
 	if (!fd) {
 		snprintf(hello.node, sizeof(hello.node), "%s", node ? node : "");
-		fd = connect_in(patience_ms, path, &hello, error);
+		fd = connect_in(patience_ms, path, &hello, file, error);
 	}
 	if (fd < 0)
 		user_fail(error);
@@ -106,7 +109,7 @@ int user_run(const char *socket, const char *node, char **argv)
 	char path[PATH_MAX], absolute[PATH_MAX];
 	const char *known = getenv("WEFTSIM_NODE");
 	int fd = user_connect(socket, node ? node : known, WIRE_FILES, PATIENCE_MS, path,
-			      sizeof(path));
+			      sizeof(path), NULL);
 	char *library;
 
 	if (fd < 0)
@@ -120,6 +123,51 @@ int user_run(const char *socket, const char *node, char **argv)
 	if (node)
 		setenv("WEFTSIM_NODE", node, true);
 	execvp(argv[0], argv);
+	fprintf(stderr, "weftsim: cannot execute %s: %s\n", argv[0], strerror(errno));
+	return EXIT_FAILURE;
+}
+
+/* vm */
+
+/* The end of the node's stream that qemu inherits; -1 after an error was reported. */
+static int vm_stream(const char *socket, const char *node)
+{
+	char path[PATH_MAX];
+	int stream = -1;
+	int fd = user_connect(socket, node, WIRE_HCA, PATIENCE_MS, path, sizeof(path), &stream);
+
+	if (fd < 0)
+		return -1;
+	close(fd); /* the stream takes its place */
+	if (stream < 0 || fcntl(stream, F_SETFD, 0)) {
+		user_fail("the server sent no stream for the virtual machine");
+		return -1;
+	}
+	return stream;
+}
+
+int user_vm(const char *socket, const char *const *nodes, unsigned count, char **argv)
+{
+	unsigned words = 0;
+	char **all;
+
+	while (argv[words])
+		words++;
+	all = mem_array(words + VM_WORDS * count + 1, sizeof(*all));
+	memcpy(all, argv, words * sizeof(*all));
+	for (unsigned i = 0; i < count; i++) {
+		int stream = vm_stream(socket, nodes[i] ? nodes[i] : getenv("WEFTSIM_NODE"));
+
+		if (stream < 0)
+			return EXIT_FAILURE;
+		all[words++] = "-netdev";
+		all[words++] = mem_printf("socket,id=weft%u,fd=%d", i + 1, stream);
+		all[words++] = "-device";
+		all[words++] = mem_printf("virtio-net-pci,netdev=weft%u,mac=02:77:65:66:74:%02x,"
+					  "host_mtu=%d",
+					  i + 1, i + 1, VHCA_FRAME_MTU);
+	}
+	execvp(all[0], all);
 	fprintf(stderr, "weftsim: cannot execute %s: %s\n", argv[0], strerror(errno));
 	return EXIT_FAILURE;
 }
@@ -173,7 +221,7 @@ int user_do(const char *socket, char *const *commands, int count)
 
 	if (status)
 		return status;
-	fd = user_connect(socket, NULL, WIRE_DO, 0, path, sizeof(path));
+	fd = user_connect(socket, NULL, WIRE_DO, 0, path, sizeof(path), NULL);
 	if (fd < 0)
 		return EXIT_FAILURE;
 	for (int i = 0; i < count && !status; i++)

@@ -19,6 +19,9 @@
  *  WIRE_CALL     one wire_call for a WIRE_UMAD connection, one wire_return, and the end. A
  *                WIRE_SEND, and the return of a WIRE_FETCH, carry a sealed memory file with header
  *                and MAD.
+ *  WIRE_HCA      a virtual machine has the adapter. The welcome carries one end of a stream socket
+ *                (SCM_RIGHTS), whose other end is this connection from now on. It carries the
+ *                frames of vhca/frame.h, each after its length (4 bytes, big-endian), as qemu does.
  *  WIRE_DO       a user's commands: each message is the text of a command. The answer is any
  *                number of messages that begin with '+' and text. The last message begins with '.'
  *                (done) or with '!' and the reason of the failure.
@@ -47,7 +50,7 @@ enum {
 	WIRE_TIDS = 4096,	  /* a power of 2 */
 };
 
-enum wire_kind { WIRE_FILES = 1, WIRE_UMAD, WIRE_ISSM, WIRE_CALL, WIRE_DO };
+enum wire_kind { WIRE_FILES = 1, WIRE_UMAD, WIRE_ISSM, WIRE_CALL, WIRE_DO, WIRE_HCA };
 
 struct wire_hello {
 	uint32_t magic, version;

@@ -324,6 +324,7 @@ void world_free(struct world *world)
 		list_for_each (link, &world->nodes[i].clients)
 			free(container_of(link, struct world_client, link));
 		free(world->nodes[i].faults);
+		free(world->nodes[i].hca);
 	}
 	/* No callbacks for links that end now. */
 	world->device_events = (struct device_events){0};
@@ -407,11 +408,16 @@ void world_node(struct world *world, struct device *device, bool up)
 		device_pull(&device->port[p], !up);
 }
 
-/* The programs of the node return with it. */
+/* The programs of the node return with it. A virtual HCA has power while its driver runs. Without a
+ * virtual machine, the node is a simulated host again. */
 void world_reboot(struct world *world, struct device *device)
 {
+	struct hca *hca = world_node_of(device)->hca;
+
 	(void)world;
-	device_reboot(device);
+	device_power(device, !hca || !device->off);
+	if (hca)
+		hca_restore(hca);
 	list_for_each (link, &world_node_of(device)->clients) {
 		const struct world_client *client = container_of(link, struct world_client, link);
 

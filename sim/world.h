@@ -42,7 +42,8 @@ enum { WORLD_ATTRS = ATTR_SM_INFO + 1 };
 
 /* Counters since the start or the last reset. */
 struct world_stats {
-	uint64_t smps, gmps, traps; /* delivered to an agent or client */
+	uint64_t smps, gmps, traps; /* delivered to an agent, client or virtual HCA */
+	uint64_t data;		    /* other packets, to virtual HCAs */
 	uint64_t dropped_by_fault, dropped_vl15, dropped_no_route, dropped_link_down,
 		dropped_hop_limit, dropped_no_client, dropped_malformed, duplicated, delayed,
 		garbled;
@@ -51,6 +52,11 @@ struct world_stats {
 	/* By end ports, and by switches that enforce P_Keys. */
 	uint64_t dropped_p_key, dropped_q_key;
 	uint64_t dropped_circle; /* multicast that entered a switch by one port again */
+	/* Data at the port by which it should leave. */
+	uint64_t dropped_vl;	 /* its VL is not operational */
+	uint64_t dropped_mtu;	 /* it is longer than NeighborMTU */
+	uint64_t dropped_no_qp;	 /* data at a port without a virtual HCA */
+	uint64_t dropped_unread; /* a virtual HCA has no room for it */
 	/* SMPs at agents by attribute; the last row has attributes of WORLD_ATTRS and more. */
 	uint64_t gets[WORLD_ATTRS + 1], sets[WORLD_ATTRS + 1];
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
  * Shared by the files of a world: sim/world.c builds and changes it, sim/client.c has the programs,
- * sim/packet.c and sim/arrival.c move and end MADs, sim/multicast.c has multicast. A packet belongs
- * to exactly one of: the event that moves it, the queue of an agent, the list of spare packets.
+ * sim/hca.c the virtual HCAs, sim/packet.c and sim/arrival.c move and end packets, sim/multicast.c
+ * has multicast. A packet belongs to exactly one of: the event that moves it, the queue of an
+ * agent, the list of spare packets.
  */
 #ifndef SIM_WORLD_PARTS_H
 #define SIM_WORLD_PARTS_H
@@ -19,6 +20,15 @@ struct flight {
 	struct map entered; /* ports, by their address */
 };
 
+/* The part of a data packet behind LRH and GRH. It is constant, and all copies of the packet share
+ * it. */
+struct payload {
+	unsigned holders;
+	uint16_t size; /* from the BTH to the padding */
+	uint16_t data; /* bytes that the MTU limits */
+	uint8_t bytes[];
+};
+
 struct packet {
 	struct packet *next;	 /* in a queue or in the list of spare packets */
 	struct device_port *at;	 /* the port at which it arrived, or begins */
@@ -32,11 +42,15 @@ struct packet {
 	void (*served)(struct world *world, struct packet *packet);
 	lid_t slid, dlid; /* permissive while it is on a directed route */
 	uint8_t sl;
-	uint16_t pkey_index; /* of the sender, then of the present holder */
-	pkey_t p_key;	     /* of a GMP */
+	uint8_t vl;	     /* of the last link; an SMP has VL15 everywhere */
+	uint8_t hop_pointer; /* of a directed SMP, as it arrived here */
+	uint16_t pkey_index; /* of a GMP: of the sender, then of the present holder */
+	pkey_t p_key;	     /* of all but SMPs */
 	uint32_t q_key;
-	unsigned hops;	       /* switches whose table it passed */
-	struct flight *flight; /* NULL: it was not multiplied yet */
+	uint32_t src_qp, dst_qp; /* 0 of SMPs */
+	struct payload *payload; /* NULL: it is a MAD, which is below */
+	unsigned hops;		 /* switches whose table it passed */
+	struct flight *flight;	 /* NULL: it was not multiplied yet */
 	bool has_grh;
 	struct mad_grh grh;
 	uint8_t mad[MAD_SIZE];
@@ -48,6 +62,7 @@ struct world_node {
 	struct device *device;
 	const char *id;
 	struct list clients;
+	struct hca *hca;	     /* NULL: the adapter is no virtual HCA */
 	struct world_faults *faults; /* its own; NULL: those of the world */
 	uint64_t tick_ns;	     /* when device_tick() is planned; UINT64_MAX: not planned */
 	uint64_t smps;		     /* answered */
@@ -144,6 +159,8 @@ struct device_packet packet_keys(const struct packet *packet);
 void packet_start(struct world *world, struct packet *packet);
 /* The same as an event at at_ns. */
 void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns);
+/* The packet leaves by packet->out as it is, in an event of its own now. */
+void packet_emit(struct world *world, struct packet *packet);
 
 /* A packet that the SMI held leaves by packet->out. */
 void packet_pass_on(struct world *world, struct packet *packet);
@@ -152,6 +169,11 @@ void packet_pass_on(struct world *world, struct packet *packet);
  * passes it to served(); or drops it if its buffer is full. */
 void smi_give(struct world *world, struct packet *packet, unsigned service_us,
 	      void (*served)(struct world *world, struct packet *packet));
+
+/* A packet for the driver of the node's virtual HCA, at the end of its way. */
+void hca_receive(struct world *world, struct packet *packet);
+/* After a reset of the device: sets the capabilities that the driver had set. */
+void hca_restore(struct hca *hca);
 
 /* The packet has arrived at the end of its way. */
 void packet_arrive(struct world *world, struct packet *packet);

@@ -306,7 +306,7 @@ static void test_bad_q_key(void)
 /* A storm of bad packets is a trap for each SubnetTimeOut, about the last of them. */
 static void test_storm(void)
 {
-	enum { STORM_MS = 100, TIMEOUT = 14 /* 67 ms */ };
+	enum { STORM_MS = 100, TIMEOUT = 14 /* 67 ms */, DATA_VLS = 4 };
 	struct bed bed;
 
 	bed_open(&bed);
@@ -314,7 +314,7 @@ static void test_storm(void)
 	bed.host[4]->port[1].info.subnet_timeout = TIMEOUT;
 	for (unsigned ms = 0; ms < STORM_MS; ms++) {
 		const uint8_t mad[MAD_SIZE] = {1, 0x32, 1, METHOD_SEND};
-		const struct mad_addr to = {.lid = HOST_LID + 4, .qpn = 1, .sl = ms % 16};
+		const struct mad_addr to = {.lid = HOST_LID + 4, .qpn = 1, .sl = ms % DATA_VLS};
 
 		CU_ASSERT_EQUAL(world_send(bed.program[1].client, &to, mad, MAD_SIZE), 0);
 		world_advance(bed.world, world_now_us(bed.world) + us_of(1));
@@ -322,7 +322,7 @@ static void test_storm(void)
 	CU_ASSERT_EQUAL(bed.traps, 2);
 	pass(&bed);
 	CU_ASSERT_EQUAL(bed.traps, 3); /* covers the violations since the second */
-	CU_ASSERT_EQUAL(bed.details.bad_key.sl, (STORM_MS - 1) % 16);
+	CU_ASSERT_EQUAL(bed.details.bad_key.sl, (STORM_MS - 1) % DATA_VLS);
 	CU_ASSERT_EQUAL(bed.host[4]->port[1].info.p_key_violations, STORM_MS);
 	bed_close(&bed);
 }

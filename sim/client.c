@@ -102,6 +102,7 @@ static void packet_address(struct packet *packet, const struct mad_addr *to)
 	packet->p_key = device_p_key(packet->at, to->pkey_index);
 	packet->has_grh = to->has_grh;
 	packet->grh = to->grh;
+	packet->words = packet_words(to->has_grh, MAD_TRANSPORT_SIZE);
 }
 
 static void address_grh(struct packet *packet)

@@ -188,6 +188,15 @@ static enum hca_refusal check_smp(const struct device_port *port, const struct i
 	return has_source(port, packet) ? HCA_ACCEPTED : HCA_BAD_SOURCE;
 }
 
+/* The classes of SMPs are not for QP1 (13.4.4). */
+static bool is_gmp(const struct ib_packet *packet)
+{
+	const uint8_t *mad = packet->transport + IB_BTH_SIZE + IB_DETH_SIZE;
+
+	return packet->opcode == IB_OPCODE_UD_SEND_ONLY && packet->payload == MAD_SIZE &&
+	       mad[1] != CLASS_SUBN_LID && mad[1] != CLASS_SUBN_DIRECTED;
+}
+
 static enum hca_refusal check_packet(const struct device_port *port, const struct ib_packet *packet)
 {
 	bool multicast = packet->dlid >= LID_MULTICAST_MIN;
@@ -199,8 +208,7 @@ static enum hca_refusal check_packet(const struct device_port *port, const struc
 	    multicast != (packet->dst_qp == IB_QP_MULTICAST) ||
 	    (multicast && (!packet->is_datagram || !packet->has_grh)))
 		return HCA_BAD_DLID;
-	if (packet->dst_qp == 1 &&
-	    (packet->opcode != IB_OPCODE_UD_SEND_ONLY || packet->payload != MAD_SIZE))
+	if (packet->dst_qp == 1 && !is_gmp(packet))
 		return HCA_BAD_MAD;
 	if (!port->info.lid || !has_source(port, packet) ||
 	    (packet->has_grh && !has_gid(port, packet->grh.sgid)))
@@ -235,6 +243,7 @@ static struct packet *packet_from(struct hca *hca, struct device_port *port,
 	packet->dst_qp = read->dst_qp;
 	packet->has_grh = read->has_grh;
 	packet->grh = read->grh;
+	packet->words = packet_words(read->has_grh, read->transport_size);
 	if (read->dst_qp > 1)
 		packet->payload = payload_new(read);
 	else
@@ -295,7 +304,7 @@ const char *hca_refusal_name(enum hca_refusal refusal)
 	static const char *const names[HCA_REFUSALS] = {
 		[HCA_ACCEPTED] = "accepted",	     [HCA_MALFORMED] = "malformed",
 		[HCA_NO_PORT] = "no such port",	     [HCA_VL15] = "VL15 or QP0",
-		[HCA_BAD_MAD] = "size of a MAD",     [HCA_BAD_DLID] = "destination LID",
+		[HCA_BAD_MAD] = "no MAD for QP1",    [HCA_BAD_DLID] = "destination LID",
 		[HCA_BAD_SOURCE] = "source address", [HCA_BAD_P_KEY] = "P_Key",
 	};
 

@@ -24,7 +24,7 @@ enum hca_refusal {
 	HCA_MALFORMED, /* sim/ib_packet.h */
 	HCA_NO_PORT,
 	HCA_VL15,	/* QP0 without VL15 or the reverse, or an SMP that is none */
-	HCA_BAD_MAD,	/* to QP1, with another size than 256 bytes */
+	HCA_BAD_MAD,	/* to QP1: its size is not 256 bytes, or it has the class of an SMP */
 	HCA_BAD_DLID,	/* 0 or permissive, or multicast that is not for QP 0xFFFFFF */
 	HCA_BAD_SOURCE, /* the LID or GID */
 	HCA_BAD_P_KEY,

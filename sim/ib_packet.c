@@ -181,7 +181,7 @@ size_t ibpacket_write(const struct ib_packet *packet, uint8_t *out)
 	out[0] = (uint8_t)(packet->vl << 4);
 	out[1] = (uint8_t)(packet->sl << 4 | (packet->has_grh ? LNH_GRH : LNH_BTH));
 	be16_store(out + 2, packet->dlid);
-	be16_store(out + 4, (uint16_t)ibpacket_words(packet->has_grh, packet->transport_size));
+	be16_store(out + 4, (uint16_t)((routing + packet->transport_size + IB_ICRC_SIZE) / 4));
 	be16_store(out + 6, packet->slid);
 	if (packet->has_grh)
 		write_grh(packet, out + IB_LRH_SIZE);

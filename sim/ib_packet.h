@@ -78,12 +78,4 @@ size_t ibpacket_write(const struct ib_packet *packet, uint8_t *out);
 size_t ibpacket_write_datagram(const struct ib_packet *packet, const uint8_t *payload, size_t size,
 			       uint8_t *out);
 
-/* The words of 4 bytes that PktLen counts and PortXmitData, too: from the LRH to the ICRC. */
-static inline unsigned ibpacket_words(bool has_grh, size_t transport_size)
-{
-	return (unsigned)(IB_LRH_SIZE + (has_grh ? IB_GRH_SIZE : 0) + transport_size +
-			  IB_ICRC_SIZE) /
-	       4;
-}
-
 #endif

@@ -46,6 +46,7 @@ struct packet *packet_new(struct world *world)
 	packet = world->spare;
 	world->spare = packet->next;
 	memset(packet, 0, offsetof(struct packet, mad));
+	packet->words = packet_words(false, MAD_TRANSPORT_SIZE);
 	return packet;
 }
 
@@ -214,8 +215,8 @@ static enum verdict packet_step(const struct world *world, struct packet *packet
 
 /* The same for the VL that the SL has there, and for the length. A table may map an SL to VL15,
  * which discards its packets (7.6.6). */
-static uint64_t *data_obstacle(struct world *world, struct packet *packet,
-			       const struct device_port *out)
+static __attribute__((noinline)) uint64_t *data_obstacle(struct world *world, struct packet *packet,
+							 const struct device_port *out)
 {
 	packet->vl = device_sl_to_vl(out->device, packet->at->num, out->num, packet->sl);
 	if (packet->vl >= vls_of(out->info.operational_vls))
@@ -243,24 +244,16 @@ static uint64_t *obstacle(struct world *world, struct packet *packet, const stru
 	return device_port_matches(out) ? &stats->dropped_link_down : &stats->dropped_mismatch;
 }
 
-enum { MAD_TRANSPORT_SIZE = IB_BTH_SIZE + IB_DETH_SIZE + MAD_SIZE };
-
-static unsigned words_of(const struct packet *packet)
-{
-	return ibpacket_words(packet->has_grh,
-			      packet->payload ? packet->payload->size : MAD_TRANSPORT_SIZE);
-}
-
 /* Sends the packet over the link: it arrives at the far end after the time on the link. */
 static void go_out(struct packet *packet, struct device_port *out)
 {
-	port_count_xmit(&out->counts, words_of(packet), packet_is_multicast(packet));
+	port_count_xmit(&out->counts, packet->words, packet_is_multicast(packet));
 	packet->at = out->peer;
 }
 
 static void come_in(struct packet *packet)
 {
-	port_count_rcv(&packet->at->counts, words_of(packet), packet_is_multicast(packet));
+	port_count_rcv(&packet->at->counts, packet->words, packet_is_multicast(packet));
 	packet->came = true;
 	packet->outruns = false;
 }

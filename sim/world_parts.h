@@ -11,6 +11,7 @@
 #include "lib/list.h"
 #include "lib/map.h"
 #include "sim/events.h"
+#include "sim/ib_packet.h"
 #include "sim/world.h"
 
 /* A multicast packet with all its copies: the ports by which it entered switches. */
@@ -49,6 +50,7 @@ struct packet {
 	uint32_t q_key;
 	uint32_t src_qp, dst_qp; /* 0 of SMPs */
 	struct payload *payload; /* NULL: it is a MAD, which is below */
+	uint16_t words;		 /* of 4 bytes, from the LRH to the ICRC */
 	unsigned hops;		 /* switches whose table it passed */
 	struct flight *flight;	 /* NULL: it was not multiplied yet */
 	bool has_grh;
@@ -145,7 +147,18 @@ static inline bool packet_is_multicast(const struct packet *packet)
 	return packet->dlid >= LID_MULTICAST_MIN && packet->dlid <= LID_MULTICAST_MAX;
 }
 
-/* All zero, except the MAD, which is not cleared. */
+/* The words of a packet with LRH, GRH if there is one, and a transport part of this size. */
+static inline uint16_t packet_words(bool has_grh, size_t transport_size)
+{
+	return (uint16_t)((IB_LRH_SIZE + (has_grh ? IB_GRH_SIZE : 0) + transport_size +
+			   IB_ICRC_SIZE) /
+			  4);
+}
+
+enum { MAD_TRANSPORT_SIZE = IB_BTH_SIZE + IB_DETH_SIZE + MAD_SIZE };
+
+/* All zero, except the words, which are those of a MAD without a GRH, and the MAD, which is not
+ * cleared. */
 struct packet *packet_new(struct world *world);
 /* A copy with the same flight; counted in it. */
 struct packet *packet_copy(struct world *world, const struct packet *packet);

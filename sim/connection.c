@@ -64,7 +64,7 @@ static void connection_watch(struct connection *connection)
 	epoll_ctl(connection->server->epoll_fd, EPOLL_CTL_MOD, connection->fd, &event);
 }
 
-static bool let_in(struct server *server, int fd)
+bool connections_add(struct server *server, int fd)
 {
 	struct connection *connection = mem_zalloc(sizeof(*connection));
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = connection};
@@ -102,7 +102,7 @@ void connections_accept(struct server *server)
 	for (unsigned i = 0; i < ACCEPTS; i++) {
 		int fd = accept4(server->place.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-		if (fd >= 0 && !let_in(server, fd)) {
+		if (fd >= 0 && !connections_add(server, fd)) {
 			close(fd);
 			errno = EMFILE;
 			fd = -1;

@@ -45,9 +45,8 @@ _Static_assert((int)MAD_SIZE == (int)VHCA_MAD_SIZE, "vhca/frame.h has all MADs")
 /* The last state of a port. */
 struct port_state_frame {
 	bool due;
-	uint32_t reregistrations; /* since the driver started */
-	uint32_t seen;		  /* reregistrations of the device's port, which users can reset */
-	uint8_t *bytes;		  /* a struct vhca_state with its tables */
+	uint32_t before; /* ClientReregister commands, when the driver started */
+	uint8_t *bytes;	 /* a struct vhca_state with its tables */
 };
 
 struct vm_link {
@@ -156,19 +155,14 @@ static void put_welcome(struct vm_link *link)
 static void write_state(struct vm_link *link, unsigned num, uint8_t *out)
 {
 	const struct device_port *port = &link->device->port[num];
-	struct port_state_frame *last = &link->ports[num];
 	struct port_info info = port->info;
 	uint8_t *at = out + sizeof(struct vhca_state);
 
-	last->reregistrations += port->reregistrations >= last->seen
-					 ? port->reregistrations - last->seen
-					 : port->reregistrations;
-	last->seen = port->reregistrations;
 	info.m_key = 0;
 	info.client_reregister = 0;
 	info.local_port_num = num;
 	memset(out, 0, link->state_size);
-	be32_store(out, last->reregistrations);
+	be32_store(out, port->reregistrations_ever - link->ports[num].before);
 	format_encode(&port_info_format, &info, out + offsetof(struct vhca_state, port_info));
 	for (unsigned i = 0; i < link->guids; i++, at += sizeof(guid_t))
 		be64_store(at, device_guid(port, i));
@@ -278,10 +272,8 @@ static bool take_hello(struct vm_link *link, const struct frame *frame)
 	link->hello_id = frame->id;
 	if (!repeated) {
 		link->answer.valid = link->answer.due = false;
-		for (unsigned p = 1; p <= link->device->num_ports; p++) {
-			link->ports[p].reregistrations = 0;
-			link->ports[p].seen = link->device->port[p].reregistrations;
-		}
+		for (unsigned p = 1; p <= link->device->num_ports; p++)
+			link->ports[p].before = link->device->port[p].reregistrations_ever;
 		outbox_done(&link->connection->outbox);
 		hca_start(link->hca);
 		link->counts->starts++;

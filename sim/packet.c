@@ -84,6 +84,9 @@ void packets_done(struct world *world)
 		struct packets *slab = world->slabs;
 
 		world->slabs = slab->next;
+		for (size_t i = 0; i < PACKETS_IN_SLAB; i++)
+			if (slab->packet[i].payload)
+				payload_leave(&slab->packet[i]);
 		free(slab);
 	}
 	flights_done(world);

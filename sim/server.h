@@ -95,7 +95,10 @@ void connections_init(struct server *server);
 /* Ends all connections, without answers. */
 void connections_done(struct server *server);
 void connections_accept(struct server *server); /* accepts some new clients */
-void connections_flush(struct server *server);	/* sends new messages */
+/* Takes over the socket of a new client; false, and the socket stays the caller's, without memory
+ * for it in the kernel. */
+bool connections_add(struct server *server, int fd);
+void connections_flush(struct server *server); /* sends new messages */
 void connections_free_ended(struct server *server);
 void connections_of_removed(struct server *server); /* ends connections to removed devices */
 /* Runs a turn of one of the commands under way. */

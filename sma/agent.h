@@ -133,8 +133,9 @@ struct device_port {
 	uint64_t step_us;
 	/* The end of the key's protection: agent_m_key.c; 0: it has no end. */
 	uint64_t m_key_lease_us;
-	uint32_t trainings;	   /* that have begun */
-	uint32_t reregistrations;  /* ClientReregister commands received; the owner resets it */
+	uint32_t trainings;	  /* that have begun */
+	uint32_t reregistrations; /* ClientReregister commands received; the owner resets it */
+	uint32_t reregistrations_ever;
 	struct port_counts counts; /* a switch's port 0 has no link, and only VL15Dropped */
 };
 

@@ -327,6 +327,7 @@ static void apply_reregister(struct device_port *port, const struct port_info *a
 		return;
 	port->info.client_reregister = 1;
 	port->reregistrations++;
+	port->reregistrations_ever++;
 }
 
 uint16_t port_info_set(struct agent_request *request)

@@ -123,6 +123,7 @@ static void program(struct bed *bed)
 		activate(sw, SWITCH_LID + s);
 		sw->sw.port_state_change = 0;
 		sw->lft_size = LFT_BLOCK_LIDS;
+		free(sw->lft);
 		sw->lft = mem_alloc(LFT_BLOCK_LIDS);
 		memset(sw->lft, LFT_NO_PORT, LFT_BLOCK_LIDS);
 		sw->sw.linear_fdb_top = LFT_BLOCK_LIDS - 1;

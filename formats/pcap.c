@@ -8,6 +8,7 @@
 #include "lib/be.h"
 
 enum {
+	PACKET_MAX = 65535,	 /* bytes of a record */
 	PCAP_MAGIC = 0xA1B2C3D4, /* times in microseconds; the order of bytes is the file's */
 	LINKTYPE_ERF = 197,
 	RECORD_HEADER = 16,
@@ -33,7 +34,7 @@ void pcap_file_header(uint8_t out[PCAP_FILE_HEADER])
 	be32_store(out, PCAP_MAGIC);
 	be16_store(out + 4, 2);
 	be16_store(out + 6, 4);
-	be32_store(out + 16, PCAP_RECORD_MAX);
+	be32_store(out + 16, PACKET_MAX);
 	be32_store(out + 20, LINKTYPE_ERF);
 }
 
@@ -80,6 +81,25 @@ static void transport(const struct pcap_mad *packet, uint8_t *out)
 	be32_store(out + BTH + 4, packet->sqp & 0xFFFFFF);
 }
 
+/* The headers of a record with a packet of this length, which includes ICRC and VCRC. */
+static void record_header(uint64_t time_us, unsigned length, uint8_t *out)
+{
+	be32_store(out, (uint32_t)(time_us / 1000000));
+	be32_store(out + 4, (uint32_t)(time_us % 1000000));
+	be32_store(out + 8, ERF + length);
+	be32_store(out + 12, ERF + length);
+	card(time_us, length, out + RECORD_HEADER);
+}
+
+size_t pcap_packet(uint64_t time_us, const uint8_t *packet, size_t size, uint8_t *out)
+{
+	memset(out, 0, RECORD_HEADER + ERF);
+	record_header(time_us, (unsigned)size + ICRC + VCRC, out);
+	memcpy(out + RECORD_HEADER + ERF, packet, size);
+	memset(out + RECORD_HEADER + ERF + size, 0, ICRC + VCRC);
+	return size + PCAP_AROUND;
+}
+
 size_t pcap_record(const struct pcap_mad *packet, uint8_t out[PCAP_RECORD_MAX])
 {
 	unsigned global = packet->has_grh ? GRH : 0;
@@ -87,11 +107,7 @@ size_t pcap_record(const struct pcap_mad *packet, uint8_t out[PCAP_RECORD_MAX])
 	uint8_t *at = out + RECORD_HEADER;
 
 	memset(out, 0, PCAP_RECORD_MAX);
-	be32_store(out, (uint32_t)(packet->time_us / 1000000));
-	be32_store(out + 4, (uint32_t)(packet->time_us % 1000000));
-	be32_store(out + 8, ERF + length);
-	be32_store(out + 12, ERF + length);
-	card(packet->time_us, length, at);
+	record_header(packet->time_us, length, out);
 	at += ERF;
 	pcap_local_route(packet, covered / 4, at);
 	at += LRH;

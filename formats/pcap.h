@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * MADs as a capture file for Wireshark and tshark: pcap with link type 247 (LINKTYPE_INFINIBAND),
- * whose packets begin with the LRH. The headers around a MAD are built from the manager's knowledge
- * of its way. Unknown fields (the PSN, the P_Key of an index, the CRCs) have 0 or the default.
- * Pure.
+ * MADs and packets as a capture file for Wireshark and tshark: pcap with link type 247
+ * (LINKTYPE_INFINIBAND), whose packets begin with the LRH. The headers around a MAD are built from
+ * the manager's knowledge of its way. Unknown fields (the PSN, the P_Key of an index, the CRCs)
+ * have 0 or the default. Pure.
  */
 #ifndef FORMATS_PCAP_H
 #define FORMATS_PCAP_H
@@ -31,9 +31,15 @@ struct pcap_mad {
 	const uint8_t *mad; /* MAD_SIZE bytes */
 };
 
+/* The bytes around a packet in its record. */
+enum { PCAP_AROUND = 16 + 16 + 4 + 2 };
+
 /* Writes the header with which the file begins. */
 void pcap_file_header(uint8_t out[PCAP_FILE_HEADER]);
 /* Writes the record of a MAD and returns its size in bytes. */
 size_t pcap_record(const struct pcap_mad *packet, uint8_t out[PCAP_RECORD_MAX]);
+/* Writes the record of a packet from its LRH to its padding, whose size is a multiple of 4: size +
+ * PCAP_AROUND bytes, which it returns. */
+size_t pcap_packet(uint64_t time_us, const uint8_t *packet, size_t size, uint8_t *out);
 
 #endif

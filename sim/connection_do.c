@@ -4,6 +4,7 @@
  * yet sent, the next command stays in the socket: so a client that does not read uses no memory.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,7 +89,6 @@ static bool do_message(struct connection *connection, const uint8_t *bytes, size
 	struct do_call *call = mem_zalloc(sizeof(*call));
 	char text[DO_TEXT_SIZE];
 
-	(void)file;
 	memcpy(text, bytes, size);
 	text[size] = '\0';
 	call->world = server->world;
@@ -100,6 +100,8 @@ static bool do_message(struct connection *connection, const uint8_t *bytes, size
 		call_end(connection);
 		return true;
 	}
+	if (file >= 0)
+		call->file = fcntl(file, F_DUPFD_CLOEXEC, 0);
 	list_push(&server->working, &connection->working);
 	return true;
 }

@@ -276,7 +276,6 @@ static bool take_hello(struct vm_link *link, const struct frame *frame)
 			link->ports[p].before = link->device->port[p].reregistrations_ever;
 		outbox_done(&link->connection->outbox);
 		hca_start(link->hca);
-		link->counts->starts++;
 	}
 	link->welcome_due = true;
 	find_changes(link, true);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/mem.h"
 #include "lib/suggest.h"
@@ -44,6 +45,11 @@ const struct do_command do_commands[] = {
 	{"load", "PATTERN [OPTION]...",
 	 "sends generated traffic in virtual time; 'load help' names patterns and options", 1,
 	 DO_WORDS_MAX - 1, do_load},
+	{"vms", "", "adapters of virtual machines: their drivers, packets and refused packets", 0,
+	 0, do_vms},
+	{"capture", "FILE|off [NODE[:PORT]]",
+	 "writes the packets on all links, or on those of a node, to a file for Wireshark", 1, 2,
+	 do_capture},
 	{"stats", "[reset]", "counters: SMPs, GMPs, packets dropped by reason", 0, 1, do_stats},
 	{0},
 };
@@ -113,6 +119,7 @@ int do_parse(struct do_call *call, const char *text)
 	int count;
 
 	memset(call->words, 0, sizeof(call->words));
+	call->file = -1;
 	if (strlen(text) >= sizeof(call->text))
 		return do_fail(call, "the command is too long: more than %zu characters",
 			       sizeof(call->text) - 1);
@@ -135,6 +142,12 @@ int do_parse(struct do_call *call, const char *text)
 	return 0;
 }
 
+const char *do_file(const struct do_call *call)
+{
+	return call->command->run == do_capture && strcmp(call->words[0], "off") ? call->words[0]
+										 : NULL;
+}
+
 void do_done(struct do_call *call)
 {
 	if (call->state && call->state_end)
@@ -142,6 +155,9 @@ void do_done(struct do_call *call)
 	free(call->state);
 	call->state = NULL;
 	call->state_end = NULL;
+	if (call->file >= 0)
+		close(call->file);
+	call->file = -1;
 }
 
 void do_print_help(FILE *stream)

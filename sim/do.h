@@ -22,7 +22,9 @@ struct do_call {
 	struct kernel *kernel;
 	const struct do_command *command;
 	const char *words[DO_WORDS_MAX + 1]; /* the arguments of the command; then NULL */
-	FILE *out;			     /* the output for the user */
+	int file;  /* that the client has opened for the command, or -1; its function takes it over
+		    */
+	FILE *out; /* the output for the user */
 	/* Of a function that is called again; freed by do_done(). */
 	void *state;
 	void (*state_end)(void *state); /* frees the parts of state first; NULL: it has none */
@@ -40,7 +42,9 @@ struct do_command {
 /* Splits a command into words, which are separated by blanks and may be in double quotes, and finds
  * its row. Returns 0, or -EINVAL with the reason in error. The call needs no world. */
 int do_parse(struct do_call *call, const char *text);
-/* Frees the state of a command, also before its end. */
+/* The file that the client opens for writing, and sends with the command; NULL: none. */
+const char *do_file(const struct do_call *call);
+/* Frees the state of a command, and closes its file, also before its end. */
 void do_done(struct do_call *call);
 /* Prints each command with its arguments and help. */
 void do_print_help(FILE *stream);
@@ -51,7 +55,7 @@ extern const struct do_command do_commands[]; /* the last row has no name */
 typedef int do_fn(struct do_call *call);
 do_fn do_link, do_node, do_device, do_behave, do_smi, do_drop, do_delay, do_duplicate, do_trap;
 do_fn do_count;
-do_fn do_show, do_lft, do_mft, do_pkeys, do_clients, do_stats;
+do_fn do_show, do_lft, do_mft, do_pkeys, do_clients, do_stats, do_vms, do_capture;
 do_fn do_path, do_multicast, do_check;
 do_fn do_load;
 

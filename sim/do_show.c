@@ -7,10 +7,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/mem.h"
+#include "sim/capture.h"
 #include "sim/do.h"
 #include "sim/find.h"
+#include "sim/hca.h"
 
 static int show_find_node(struct do_call *call, struct device **out)
 {
@@ -182,6 +185,88 @@ int do_clients(struct do_call *call)
 	return 0;
 }
 
+/* Virtual machines */
+
+static void show_vm(FILE *out, const struct device *device, struct hca *hca)
+{
+	const struct hca_counts *counts = hca_counts(hca);
+	const char *separator = "  refused: ";
+
+	fprintf(out,
+		"%-16s %-8s %6" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64
+		" %9" PRIu64 "\n",
+		find_name(device), hca_is_started(hca) ? "started" : "none", counts->starts,
+		counts->requests, counts->sent, counts->received, counts->unread,
+		counts->malformed);
+	for (int refusal = HCA_ACCEPTED + 1; refusal < HCA_REFUSALS; refusal++) {
+		if (!counts->refused[refusal])
+			continue;
+		fprintf(out, "%s%s %" PRIu64, separator, hca_refusal_name(refusal),
+			counts->refused[refusal]);
+		separator = ", ";
+	}
+	if (*separator == ',')
+		fprintf(out, "\n");
+}
+
+int do_vms(struct do_call *call)
+{
+	struct device *const *devices;
+	size_t count = world_devices(call->world, &devices);
+
+	fprintf(call->out, "%-16s %-8s %6s %9s %9s %9s %9s %9s\n", "node", "driver", "starts",
+		"requests", "sent", "received", "unread", "malformed");
+	for (size_t i = 0; i < count; i++) {
+		struct hca *hca = hca_of(devices[i]);
+
+		if (hca)
+			show_vm(call->out, devices[i], hca);
+	}
+	return 0;
+}
+
+/* A capture: Wireshark gets the time of the day. */
+
+static uint64_t epoch_us(const struct world *world)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000 - world_now_us(world);
+}
+
+static int end_capture(struct do_call *call)
+{
+	uint64_t packets = 0;
+	int r = world_capture_end(call->world, &packets);
+
+	if (r == -ENOENT)
+		return do_fail(call, "nothing is captured");
+	if (r)
+		return do_fail(call, "the file could not be written: %s; it has the first packets",
+			       strerror(-r));
+	fprintf(call->out, "%" PRIu64 " packets\n", packets);
+	return 0;
+}
+
+int do_capture(struct do_call *call)
+{
+	char error[FIND_ERROR_SIZE];
+	struct device *device = NULL;
+	int file = call->file, port = 0;
+
+	if (!strcmp(call->words[0], "off"))
+		return call->words[1] ? do_fail(call, "capture off: no NODE is needed")
+				      : end_capture(call);
+	if (call->words[1] && find_place(call->world, call->words[1], &device, &port, error))
+		return do_fail(call, "%s", error);
+	call->file = -1;
+	if (world_capture_begin(call->world, file, device, port > 0 ? (uint8_t)port : 0,
+				epoch_us(call->world)))
+		return do_fail(call, "%.200s is no regular file", call->words[0]);
+	return 0;
+}
+
 /* Counters: those that are 0 are omitted, except the first. */
 
 static void show_count(FILE *out, const char *name, uint64_t count)
@@ -213,6 +298,7 @@ static void show_world(FILE *out, const struct world_stats *stats)
 		uint64_t count;
 	} rows[] = {
 		{"traps", stats->traps},
+		{"data packets delivered", stats->data},
 		{"dropped by a fault", stats->dropped_by_fault},
 		{"dropped: VL15 overflow", stats->dropped_vl15},
 		{"dropped: no route", stats->dropped_no_route},
@@ -225,6 +311,10 @@ static void show_world(FILE *out, const struct world_stats *stats)
 		{"dropped: bad P_Key", stats->dropped_p_key},
 		{"dropped: bad Q_Key", stats->dropped_q_key},
 		{"dropped: multicast in a circle", stats->dropped_circle},
+		{"dropped: VL not operational", stats->dropped_vl},
+		{"dropped: longer than the MTU", stats->dropped_mtu},
+		{"dropped: no queue pair there", stats->dropped_no_qp},
+		{"dropped: unread by its VM", stats->dropped_unread},
 		{"duplicated", stats->duplicated},
 		{"delayed", stats->delayed},
 	};

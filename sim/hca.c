@@ -23,6 +23,7 @@ struct hca {
 	struct hca_user user;
 	struct hca_counts counts;
 	struct node_description description; /* that of the device without a driver */
+	bool was_off;			     /* before */
 	uint32_t caps[PORT_MAX + 1];	     /* that the driver has set, by port */
 };
 
@@ -45,6 +46,7 @@ struct hca *hca_attach(struct world *world, struct device *device, const struct 
 	hca->device = device;
 	hca->user = *user;
 	hca->description = device->description;
+	hca->was_off = device->off;
 	device_power(device, false);
 	return hca;
 }
@@ -59,6 +61,7 @@ void hca_stop(struct hca *hca)
 void hca_start(struct hca *hca)
 {
 	hca_stop(hca);
+	hca->counts.starts++;
 	device_power(hca->device, true);
 }
 
@@ -67,6 +70,8 @@ void hca_detach(struct hca *hca)
 	if (!hca)
 		return;
 	hca_stop(hca);
+	if (!hca->counts.starts && !hca->was_off)
+		device_power(hca->device, true);
 	world_node_of(hca->device)->hca = NULL;
 	free(hca);
 }
@@ -98,40 +103,16 @@ static void give_packet(struct hca *hca, uint8_t port, const uint8_t *bytes, siz
 	hca->world->stats.dropped_unread++;
 }
 
-/* The SMI of the receiver moves the hop pointer; here it has its value on the last link. */
-static void hca_write(struct packet *packet, struct ib_packet *out, uint8_t *transport)
-{
-	*out = (struct ib_packet){
-		.vl = packet->is_smp ? IB_VL_MANAGEMENT : packet->vl,
-		.sl = packet->sl,
-		.slid = packet->slid,
-		.dlid = packet->dlid,
-		.has_grh = packet->has_grh,
-		.grh = packet->grh,
-		.p_key = packet->is_smp ? PKEY_DEFAULT_FULL : packet->p_key,
-		.dst_qp = packet->dst_qp,
-		.q_key = packet->is_smp ? 0 : packet->q_key,
-		.src_qp = packet->src_qp,
-		.transport = transport,
-	};
-	if (packet->payload) {
-		out->transport = packet->payload->bytes;
-		out->transport_size = packet->payload->size;
-		return;
-	}
-	if (packet->is_smp && packet->came && packet->mad[1] == CLASS_SUBN_DIRECTED)
-		packet->mad[HOP_POINTER_OFFSET] = packet->hop_pointer;
-	out->transport_size = ibpacket_write_datagram(out, packet->mad, MAD_SIZE, transport);
-}
-
+/* The SMI of the receiver has moved the hop pointer; the driver's own SMI needs its value on the
+ * last link. */
 void hca_receive(struct world *world, struct packet *packet)
 {
 	struct hca *hca = world_node_of(packet->at->device)->hca;
-	uint8_t bytes[IB_PACKET_MAX], transport[IB_BTH_SIZE + IB_DETH_SIZE + MAD_SIZE];
-	struct ib_packet read;
+	uint8_t bytes[IB_PACKET_MAX];
 
-	hca_write(packet, &read, transport);
-	give_packet(hca, packet->at->num, bytes, ibpacket_write(&read, bytes));
+	if (packet->is_smp && packet->came && packet->mad[1] == CLASS_SUBN_DIRECTED)
+		packet->mad[HOP_POINTER_OFFSET] = packet->hop_pointer;
+	give_packet(hca, packet->at->num, bytes, packet_write(packet, bytes));
 	packet_free(world, packet);
 }
 
@@ -216,41 +197,6 @@ static enum hca_refusal check_packet(const struct device_port *port, const struc
 	return has_p_key(port, packet->p_key) ? HCA_ACCEPTED : HCA_BAD_P_KEY;
 }
 
-static struct payload *payload_new(const struct ib_packet *packet)
-{
-	struct payload *payload = mem_alloc(sizeof(*payload) + packet->transport_size);
-
-	payload->holders = 1;
-	payload->size = (uint16_t)packet->transport_size;
-	payload->data = (uint16_t)packet->payload;
-	memcpy(payload->bytes, packet->transport, packet->transport_size);
-	return payload;
-}
-
-static struct packet *packet_from(struct hca *hca, struct device_port *port,
-				  const struct ib_packet *read)
-{
-	struct packet *packet = packet_new(hca->world);
-
-	packet->at = port;
-	packet->is_smp = !read->dst_qp;
-	packet->slid = read->slid;
-	packet->dlid = read->dlid;
-	packet->sl = read->sl;
-	packet->p_key = read->p_key;
-	packet->q_key = read->q_key;
-	packet->src_qp = read->src_qp;
-	packet->dst_qp = read->dst_qp;
-	packet->has_grh = read->has_grh;
-	packet->grh = read->grh;
-	packet->words = packet_words(read->has_grh, read->transport_size);
-	if (read->dst_qp > 1)
-		packet->payload = payload_new(read);
-	else
-		memcpy(packet->mad, read->transport + IB_BTH_SIZE + IB_DETH_SIZE, MAD_SIZE);
-	return packet;
-}
-
 /* The driver has made the first step of a directed route. An HCA also gives multicast to the other
  * queue pairs of its port; a switch does not send it back (10.5.2). */
 static void begin_way(struct hca *hca, struct packet *packet)
@@ -282,7 +228,7 @@ static enum hca_refusal take_packet(struct hca *hca, uint8_t num, const uint8_t 
 	refusal = check_packet(port, &read);
 	if (refusal)
 		return refusal;
-	begin_way(hca, packet_from(hca, port, &read));
+	begin_way(hca, packet_read(hca->world, port, &read));
 	if (read.dst_qp == IB_QP_MULTICAST)
 		give_packet(hca, num, bytes, size);
 	return HCA_ACCEPTED;

@@ -32,12 +32,13 @@ enum hca_refusal {
 };
 
 struct hca_counts {
+	uint64_t starts;   /* of drivers */
 	uint64_t sent;	   /* accepted packets of the driver */
 	uint64_t received; /* packets that the driver got */
 	uint64_t unread;   /* packets for which it had no room */
 	uint64_t refused[HCA_REFUSALS];
-	/* Of the owner: frames of the driver, and its starts. */
-	uint64_t starts, requests, repeated, malformed, foreign;
+	/* Of the owner: frames of the driver. */
+	uint64_t requests, repeated, malformed, foreign;
 };
 
 struct hca_user {
@@ -52,7 +53,8 @@ struct hca_user {
 /* Makes the adapter a virtual HCA, without power until hca_start(). user is copied. Returns NULL if
  * it is one already. */
 struct hca *hca_attach(struct world *world, struct device *device, const struct hca_user *user);
-/* Switches the adapter off. It is no virtual HCA any more. NULL is harmless. */
+/* Switches the adapter off, or leaves it as it was if no driver has started. It is no virtual HCA
+ * any more. NULL is harmless. */
 void hca_detach(struct hca *hca);
 /* The virtual HCA of a device; NULL: it is none. */
 struct hca *hca_of(const struct device *device);

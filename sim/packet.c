@@ -248,8 +248,10 @@ static uint64_t *obstacle(struct world *world, struct packet *packet, const stru
 }
 
 /* Sends the packet over the link: it arrives at the far end after the time on the link. */
-static void go_out(struct packet *packet, struct device_port *out)
+static void go_out(struct world *world, struct packet *packet, struct device_port *out)
 {
+	if (world->capture)
+		world_capture_packet(world, packet, out);
 	port_count_xmit(&out->counts, packet->words, packet_is_multicast(packet));
 	packet->at = out->peer;
 }
@@ -333,7 +335,7 @@ static void send_copy(struct world *world, const struct packet *packet, struct d
 	} else if ((reason = obstacle(world, copy, out))) {
 		packet_refuse(world, copy, LEAVES, out, reason);
 	} else {
-		go_out(copy, out);
+		go_out(world, copy, out);
 		events_add(&world->events, world->now_ns + world->options.hop_ns, hopped, copy, 0);
 	}
 }
@@ -373,7 +375,7 @@ static bool packet_leave(struct world *world, struct packet *packet, struct devi
 		packet_refuse(world, packet, LEAVES, out, reason);
 		return false;
 	}
-	go_out(packet, out);
+	go_out(world, packet, out);
 	if (world->options.hop_ns) {
 		events_add(&world->events, world->now_ns + world->options.hop_ns, hopped, packet,
 			   0);

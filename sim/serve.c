@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "lib/mem.h"
+#include "sim/capture.h"
 #include "sim/folder.h"
 #include "sim/server.h"
 
@@ -109,6 +110,7 @@ static int server_loop(struct server *server)
 		connections_work(server);
 		server_advance(server, server->now_us);
 		folders_refresh(server->folders);
+		world_capture_flush(server->world);
 		connections_flush(server);
 		connections_free_ended(server);
 	}

@@ -188,13 +188,59 @@ static int check_words(char *const *commands, int count)
 	return 0;
 }
 
+/* The file of a command that writes one; -1: it has none. Returns 0, or the exit status. */
+static int open_file(const char *command, int *file)
+{
+	struct do_call call = {0};
+	const char *path;
+
+	*file = -1;
+	if (do_parse(&call, command))
+		return user_fail(call.error);
+	path = do_file(&call);
+	if (!path)
+		return 0;
+	*file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (*file >= 0)
+		return 0;
+	fprintf(stderr, "weftsim: cannot write %s: %s\n", path, strerror(errno));
+	return EXIT_FAILURE;
+}
+
+/* Sends the command with its file, which it closes. */
+static int send_command(int fd, const char *command, int file)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(file)),
+				.cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS}};
+	struct iovec part = {(void *)command, strlen(command)};
+	struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
+	ssize_t sent;
+
+	if (file >= 0) {
+		memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+		header.msg_control = &control;
+		header.msg_controllen = sizeof(control);
+	}
+	sent = sendmsg(fd, &header, MSG_NOSIGNAL);
+	if (file >= 0)
+		close(file);
+	return sent < 0 ? user_fail("the server is gone") : 0;
+}
+
 /* Prints the answer; 0, or the exit status. */
 static int carry_out(int fd, const char *command)
 {
 	char message[WIRE_INLINE_MAX];
+	int file, status = open_file(command, &file);
 
-	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0)
-		return user_fail("the server is gone");
+	if (!status)
+		status = send_command(fd, command, file);
+	if (status)
+		return status;
 	for (;;) {
 		ssize_t size = recv(fd, message, sizeof(message) - 1, 0);
 

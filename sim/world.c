@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "sim/capture.h"
 #include "sim/world_parts.h"
 
 enum { NS_PER_US = 1000, BOUNCE_US = 200000 };
@@ -332,6 +333,7 @@ void world_free(struct world *world)
 		device_free(world->devices[i]);
 	events_done(&world->events);
 	packets_done(world);
+	world_capture_end(world, NULL);
 	map_done(&world->by_guid);
 	arena_free(world->names);
 	free(world->nodes);

@@ -108,7 +108,8 @@ struct world {
 	struct packet *spare;
 	struct packets *slabs;
 	struct list flights;
-	const uint8_t *serving; /* the MAD that an agent is handling */
+	struct world_capture *capture; /* NULL: packets are not captured */
+	const uint8_t *serving;	       /* the MAD that an agent is handling */
 	void (*on_set)(void *ctx, struct device *device, uint8_t port, uint16_t attr_id,
 		       uint32_t attr_mod);
 	void *on_set_ctx;
@@ -162,6 +163,11 @@ enum { MAD_TRANSPORT_SIZE = IB_BTH_SIZE + IB_DETH_SIZE + MAD_SIZE };
 struct packet *packet_new(struct world *world);
 /* A copy with the same flight; counted in it. */
 struct packet *packet_copy(struct world *world, const struct packet *packet);
+/* A packet that a virtual HCA sends by its port. */
+struct packet *packet_read(struct world *world, struct device_port *port,
+			   const struct ib_packet *read);
+/* Writes the packet as it is on the last link, or was there; returns its size. */
+size_t packet_write(const struct packet *packet, uint8_t out[IB_PACKET_MAX]);
 /* Ends the packet, also in its flight. */
 void packet_free(struct world *world, struct packet *packet);
 void packets_done(struct world *world); /* also those under way */
@@ -174,6 +180,10 @@ void packet_start(struct world *world, struct packet *packet);
 void packet_start_at(struct world *world, struct packet *packet, uint64_t at_ns);
 /* The packet leaves by packet->out as it is, in an event of its own now. */
 void packet_emit(struct world *world, struct packet *packet);
+
+/* The packet leaves by this port, and there is a capture. */
+void world_capture_packet(struct world *world, const struct packet *packet,
+			  const struct device_port *out);
 
 /* A packet that the SMI held leaves by packet->out. */
 void packet_pass_on(struct world *world, struct packet *packet);

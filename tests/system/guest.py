@@ -57,6 +57,7 @@ class Guest:
         self.id = random.randrange(1 << 31)
         self.tid = random.randrange(1 << 31)
         self.reads = True
+        self.fuzzed = False
 
     def frame(self, kind, port=0, body=b"", number=0):
         head = struct.pack(">BBBBHHI", 1, kind, port, 0, len(body), 0, number)
@@ -83,6 +84,8 @@ class Guest:
         return True
 
     def take(self, frame):
+        if self.fuzzed and frame[:6] != self.mac:
+            return
         assert frame[:6] == self.mac and len(frame) >= 60, "a frame for another interface, or too short"
         version, kind, port, _, size, _, number = struct.unpack(">BBBBHHI", frame[14:26])
         assert version == 1 and struct.unpack(">H", frame[12:14])[0] == ETHERTYPE
@@ -196,7 +199,7 @@ class Guest:
         record[38:42] = bytes([0x80 | 4, 0]) + struct.pack(">H", p_key)
         record[48] = 1
         mad = bytearray(self.mad(3, 2, 2, 0x38, bytes(record), 56))
-        mask = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 16
+        mask = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 16
         mad[48:56] = struct.pack(">Q", mask)
         answer = self.ask(int(self.field("sm_lid")), bytes(mad))
         status = struct.unpack(">H", answer[4:6])[0]
@@ -253,6 +256,7 @@ def silent(guest):
 
 def fuzz(guest, seed, count):
     dice = random.Random(int(seed))
+    guest.fuzzed = True
     good = [guest.packet(1, QPN, 0xFFFF, bytes(64)), guest.packet(1, 1, 0xFFFF, bytes(256), 1, 0x80010000),
             guest.packet(0xFFFF, 0, 0xFFFF, bytes([1, 0x81, 1, 1]) + bytes(252), 0, 0, vl=15),
             guest.packet(0xC000, 0xFFFFFF, 0xFFFF, bytes(64), dgid=b"\xff" + bytes(15)), bytes(256), bytes(76), b""]

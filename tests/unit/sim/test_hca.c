@@ -964,6 +964,11 @@ static void test_driver(void)
 	pass(&bed);
 	CU_ASSERT_EQUAL(peer->info.port_state, PORT_INIT);
 	hca_detach(NULL);
+	/* A machine without a driver changes nothing. */
+	CU_ASSERT_PTR_NOT_NULL_FATAL(hca_attach(bed.world, bed.host[1], &user));
+	hca_detach(hca_of(bed.host[1]));
+	pass(&bed);
+	CU_ASSERT_EQUAL(peer->info.port_state, PORT_INIT);
 	bed_close(&bed);
 }
 

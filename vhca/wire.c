@@ -60,9 +60,12 @@ static void transmit(struct vhca *vhca, struct sk_buff *skb)
 
 static void send_one(struct vhca *vhca, struct sk_buff *skb)
 {
-	const struct vhca_send send = *vhca_send_of(skb);
+	struct vhca_send send = *vhca_send_of(skb);
 
 	memset(skb->cb, 0, sizeof(skb->cb));
+	/* As hardware that is gone: its clients must not wait for answers. */
+	if (READ_ONCE(vhca->gone))
+		send.status = IB_WC_WR_FLUSH_ERR;
 	local_bh_disable();
 	if (send.loops)
 		vhca_deliver(vhca, send.port, skb->data + sizeof(struct vhca_head),

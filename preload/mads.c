@@ -26,6 +26,7 @@ enum {
 	HEADER_SIZE = sizeof(struct ib_user_mad_hdr),
 	SHORT_HEADER_SIZE = sizeof(struct ib_user_mad_hdr_old),
 	MAD_SIZE = 256,
+	MAD_HEADER_SIZE = 24,
 	RMPP_HEADER_SIZE = 36, /* with the header of the MAD; shorter writes are refused */
 	CLASS_OFFSET = 1,
 	RMPP_FLAGS_OFFSET = 26,
@@ -226,22 +227,36 @@ ssize_t device_read(struct device *device, int fd, void *buf, size_t count)
 
 /* Writing */
 
-static bool class_has_rmpp(uint8_t mgmt_class)
+/* The size of the headers of a class; those that are longer than the header of a MAD have RMPP. */
+static size_t class_header_size(uint8_t mgmt_class)
 {
-	return mgmt_class == 0x03 || mgmt_class == 0x06 || mgmt_class == 0x10 ||
-	       mgmt_class == 0x12 || (mgmt_class >= 0x30 && mgmt_class <= 0x4f);
+	switch (mgmt_class) {
+	case 0x03:
+		return 56;
+	case 0x06:
+	case 0x10:
+	case 0x12:
+		return 64;
+	default:
+		return mgmt_class >= 0x30 && mgmt_class <= 0x4f ? 40 : MAD_HEADER_SIZE;
+	}
 }
 
 /* Refusals that need no request; the server counts the others, because a record has no answer. */
 static int may_write(struct device *device, const struct ib_user_mad_hdr *header,
 		     const uint8_t *mad, size_t mad_size)
 {
+	size_t header_size = class_header_size(mad[CLASS_OFFSET]);
 	bool by_kernel, active;
 
-	if (header->id >= DEVICE_AGENTS_MAX || !(atomic_load(&device->agents) & 1u << header->id))
+	if (header->id >= DEVICE_AGENTS_MAX)
+		return -EINVAL;
+	if (!(atomic_load(&device->agents) & 1u << header->id))
+		return -EIO;
+	if (mad_size < header_size)
 		return -EINVAL;
 	by_kernel = atomic_load(&device->rmpp_agents) & 1u << header->id;
-	active = by_kernel && class_has_rmpp(mad[CLASS_OFFSET]) &&
+	active = by_kernel && header_size > MAD_HEADER_SIZE &&
 		 (mad[RMPP_FLAGS_OFFSET] & RMPP_ACTIVE);
 	if (!active)
 		return mad_size > MAD_SIZE ? -EINVAL : 0;
@@ -357,8 +372,9 @@ ssize_t device_write(struct device *device, int fd, const void *buf, size_t coun
 	memcpy(&header, buf, size);
 	count -= size;
 	err = may_write(device, &header, mad, count);
-	if (!err)
-		err = send_record(device, fd, &header, mad, count);
+	if (err)
+		return mads_fail(err);
+	err = send_record(device, fd, &header, mad, count);
 	if (err == -EIO || err == -EPROTO)
 		return fails_gone(device);
 	if (err)

@@ -93,7 +93,15 @@ static struct kernel_agent *claimant(const struct kernel_port *port, const uint8
 		       kernel_claim_key(mad[MAD_CLASS], mad[MAD_VERSION], oui, method));
 }
 
-/* A Get() or Set() without an agent gets the answer "not supported". */
+/* A directed SMP without hops stays in the kernel: handle_outgoing_dr_smp() in
+ * drivers/infiniband/core/mad.c. */
+static bool stays_here(const uint8_t *mad)
+{
+	return mad[MAD_CLASS] == CLASS_SUBN_DIRECTED && !mad[MAD_HOP_COUNT];
+}
+
+/* A Get() or Set() without an agent gets the answer "not supported". One that stays here gets none,
+ * and its request ends as sent. */
 static void unclaimed(struct kernel_port *port, const struct kernel_arrival *in)
 {
 	struct mad_addr to = kernel_reply_to(port, in->from);
@@ -103,6 +111,10 @@ static void unclaimed(struct kernel_port *port, const struct kernel_arrival *in)
 	port->stats.unclaimed++;
 	if (in->mad[MAD_METHOD] != METHOD_GET && in->mad[MAD_METHOD] != METHOD_SET)
 		return;
+	if (stays_here(in->mad)) {
+		kernel_send_forget(port, in->tid);
+		return;
+	}
 	if (in->mad[MAD_CLASS] == CLASS_SUBN_DIRECTED)
 		status |= 0x8000; /* the D bit */
 	memcpy(answer, in->mad, MAD_SIZE);
@@ -131,6 +143,8 @@ static void kernel_received(void *ctx, const struct mad_addr *from, const uint8_
 		kernel_rmpp_received(agent, &in);
 	} else {
 		memcpy(umad + KERNEL_HEADER_SIZE, mad, MAD_SIZE);
+		if (in.is_response && stays_here(mad))
+			umad[KERNEL_HEADER_SIZE + MAD_HOP_POINTER] = 1; /* no SMI took it back */
 		kernel_take(agent, &in, umad, MAD_SIZE);
 	}
 }

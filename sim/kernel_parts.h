@@ -29,6 +29,8 @@ enum {
 	MAD_VERSION = 2,
 	MAD_METHOD = 3,
 	MAD_STATUS = 4,
+	MAD_HOP_POINTER = 6, /* of a directed SMP */
+	MAD_HOP_COUNT = 7,
 	MAD_TID = 8,
 	MAD_ATTR_MOD = 20,
 	RMPP_VERSION = 24,
@@ -168,6 +170,8 @@ static inline bool kernel_rmpp_active(const uint8_t *mad)
 	return kernel_class_has_rmpp(mad[MAD_CLASS]) && mad[RMPP_FLAGS] & ACTIVE;
 }
 
+/* Ends the port's directed request of this TID without a word to its program. */
+void kernel_send_forget(struct kernel_port *port, uint64_t tid);
 /* sim/kernel_send.c */
 struct kernel_send *kernel_send_find(struct kernel_agent *agent, const struct kernel_arrival *in);
 /* Starts the timer of an attempt. */

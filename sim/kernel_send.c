@@ -108,6 +108,8 @@ static bool reaches(const struct kernel_agent *agent, const struct ib_user_mad_h
 	bool is_smp = mgmt_class == CLASS_SUBN_LID || mgmt_class == CLASS_SUBN_DIRECTED;
 	uint32_t qpn = is_smp ? 0 : 1;
 
+	if (mgmt_class == CLASS_SUBN_LID && be16toh(header->lid) == LID_PERMISSIVE)
+		return false; /* it leaves the port, and no switch forwards it */
 	return agent->claim.qpn == qpn && be32toh(header->qpn) == qpn;
 }
 
@@ -253,6 +255,20 @@ void kernel_send_end(struct kernel_send *send)
 	send_pump(agent);
 }
 
+void kernel_send_forget(struct kernel_port *port, uint64_t tid)
+{
+	struct kernel_key *at = map_get(&port->sends, tid);
+
+	for (; at; at = at->next) {
+		struct kernel_send *send = container_of(at, struct kernel_send, key);
+
+		if (send->tid == tid && send->mad[MAD_CLASS] == CLASS_SUBN_DIRECTED) {
+			kernel_send_end(send);
+			return;
+		}
+	}
+}
+
 void kernel_sends_cancel(struct kernel_agent *agent)
 {
 	list_for_each (link, &agent->sends)
@@ -319,6 +335,8 @@ static int send_parse(const struct kernel_file *file, const uint8_t *umad, size_
 	out->tid = be64_load(mad + MAD_TID);
 	out->header.grh_present = !!out->header.grh_present;
 	out->agent = out->header.id < KERNEL_AGENTS_MAX ? file->agent[out->header.id] : NULL;
+	if (!out->agent && out->header.id < KERNEL_AGENTS_MAX)
+		return -EIO;
 	if (!out->agent || size < kernel_data_offset(mad[MAD_CLASS]))
 		return -EINVAL;
 	out->message = out->agent->does_rmpp && kernel_rmpp_active(mad) ? mad : NULL;
@@ -368,14 +386,16 @@ static bool is_duplicate(const struct written *written)
 }
 
 /* A program that does RMPP by itself sends a message's segments with one TID. */
-static bool send_is_refused(const struct kernel_port *port, const struct written *written)
+static int send_check(const struct kernel_port *port, const struct written *written)
 {
-	if (written->header.grh_present && !device_guid(port->at, written->header.gid_index))
-		return true;
+	uint8_t gid_index = written->header.gid_index;
+
+	if (written->header.grh_present && !device_guid(port->at, gid_index))
+		return gid_index < port->at->info.guid_cap ? -ENODATA : -EINVAL;
 	if ((written->agent->does_rmpp || !kernel_rmpp_active(written->mad)) &&
 	    is_duplicate(written))
-		return true;
-	return is_bad_route(port, written->mad);
+		return -EINVAL;
+	return is_bad_route(port, written->mad) ? -EINVAL : 0;
 }
 
 /* A message takes the storage. */
@@ -418,8 +438,8 @@ static int file_write(struct kernel_file *file, const uint8_t *umad, size_t size
 	struct written written = {.header = {0}};
 	int status = send_parse(file, umad, size, &written);
 
-	if (!status && send_is_refused(file->port, &written))
-		status = -EINVAL;
+	if (!status)
+		status = send_check(file->port, &written);
 	if (status) {
 		file->port->stats.refused++;
 		report_end(file, &written.header, written.tid);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Completion queues: a ring that is allocated whole, so that no completion is lost for want of memory.
- * If a consumer lets it overflow, the queue fails, as that of a device does (IB_EVENT_CQ_ERR).
+ * Completion queues: a ring that is allocated whole, so that no completion is lost for want of
+ * memory. If a consumer lets it overflow, the queue fails, as that of a device does
+ * (IB_EVENT_CQ_ERR).
  */
 #include <linux/vmalloc.h>
 
@@ -76,8 +77,7 @@ static bool cq_fires(struct vhca_cq *cq, const struct ib_wc *wc, bool solicited)
 
 static void cq_overflows(struct ib_cq *ib)
 {
-	struct ib_event event = {
-		.device = ib->device, .event = IB_EVENT_CQ_ERR, .element.cq = ib};
+	struct ib_event event = {.device = ib->device, .event = IB_EVENT_CQ_ERR, .element.cq = ib};
 
 	pr_warn_ratelimited("vhca: a completion queue of %d entries overflows\n", ib->cqe);
 	if (ib->event_handler)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The life of HCAs. An interface whose hardware address begins with VHCA_ADDRESS_PREFIX is an HCA: it
- * appears with the interface and disappears with it. Notifiers run under rtnl, which the RDMA core's
- * clients take, too. So a work item opens the interface, greets weftsim, and registers the device; it
- * also unregisters the device when the interface goes away, whose removal waits for our reference.
+ * The life of HCAs. An interface whose hardware address begins with VHCA_ADDRESS_PREFIX is an HCA:
+ * it appears with the interface and disappears with it. Notifiers run under rtnl, which the RDMA
+ * core's clients take, too. So a work item opens the interface, greets weftsim, and registers the
+ * device; it also unregisters the device when the interface goes away, whose removal waits for our
+ * reference.
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
@@ -25,7 +26,8 @@ struct vhca *vhca_of_netdev(const struct net_device *netdev)
 {
 	struct vhca *vhca;
 
-	list_for_each_entry_rcu(vhca, &hcas, link) {
+	list_for_each_entry_rcu(vhca, &hcas, link)
+	{
 		if (vhca->netdev == netdev)
 			return vhca;
 	}
@@ -53,8 +55,9 @@ static int open_interface(struct vhca *vhca)
 	}
 	rtnl_unlock();
 	if (!r && netdev->mtu < VHCA_FRAME_MTU)
-		netdev_warn(netdev, "vhca: an MTU of %u does not carry an InfiniBand MTU of 4096; it "
-				    "needs %u (host_mtu of the emulated interface)\n",
+		netdev_warn(netdev,
+			    "vhca: an MTU of %u does not carry an InfiniBand MTU of 4096; it "
+			    "needs %u (host_mtu of the emulated interface)\n",
 			    netdev->mtu, VHCA_FRAME_MTU);
 	return r;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queue pairs of unreliable datagrams: QP0 and QP1 of each port, and UD. A send request becomes a frame
- * at once, and completes when the frame has left; requests and flushed requests share one queue, so
- * that they complete in order. A packet is checked against the queue pair as hardware does (chapters
- * 10.2.4, 10.9), copied into the oldest receive request, and completes it.
+ * Queue pairs of unreliable datagrams: QP0 and QP1 of each port, and UD. A send request becomes a
+ * frame at once, and completes when the frame has left; requests and flushed requests share one
+ * queue, so that they complete in order. A packet is checked against the queue pair as hardware
+ * does (chapters 10.2.4, 10.9), copied into the oldest receive request, and completes it.
  *
  * A queue pair is found by its number under RCU-like protection: its users are counted, and
  * destroy waits for them.
@@ -37,7 +37,8 @@ static int check_init(const struct vhca *vhca, const struct ib_qp_init_attr *ini
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
-	if (init->qp_type != IB_QPT_SMI && init->qp_type != IB_QPT_GSI && init->qp_type != IB_QPT_UD)
+	if (init->qp_type != IB_QPT_SMI && init->qp_type != IB_QPT_GSI &&
+	    init->qp_type != IB_QPT_UD)
 		return -EOPNOTSUPP;
 	if (init->create_flags & ~IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
 		return -EOPNOTSUPP;
@@ -84,7 +85,8 @@ static void qp_withdraw(struct vhca *vhca, struct vhca_qp *qp)
 	spin_lock_irq(&vhca->lock);
 	if (qp->init.qp_type != IB_QPT_UD)
 		vhca->special[qp->init.port_num - 1][qp->ib.qp_num] = NULL;
-	list_for_each_entry_safe(group, next, &vhca->groups, link) {
+	list_for_each_entry_safe(group, next, &vhca->groups, link)
+	{
 		if (group->qp == qp) {
 			list_del(&group->link);
 			kfree(group);
@@ -146,8 +148,7 @@ static bool take_receive(struct vhca_qp *qp, struct vhca_receive *out)
 
 static void flush_receives(struct vhca_qp *qp)
 {
-	struct ib_wc wc = {
-		.status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV, .qp = &qp->ib};
+	struct ib_wc wc = {.status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV, .qp = &qp->ib};
 	struct vhca_receive receive;
 	bool more;
 
@@ -240,13 +241,14 @@ static void gather(u8 *to, const struct ib_sge *sge, int count)
 	}
 }
 
-static void fill_grh(struct vhca *vhca, u8 port, const struct rdma_ah_attr *attr, struct ib_grh *grh)
+static void fill_grh(struct vhca *vhca, u8 port, const struct rdma_ah_attr *attr,
+		     struct ib_grh *grh)
 {
 	const struct ib_global_route *route = rdma_ah_read_grh(attr);
 
 	memset(grh, 0, sizeof(*grh));
-	grh->version_tclass_flow =
-		cpu_to_be32(6u << 28 | (u32)route->traffic_class << 20 | (route->flow_label & 0xFFFFF));
+	grh->version_tclass_flow = cpu_to_be32(6u << 28 | (u32)route->traffic_class << 20 |
+					       (route->flow_label & 0xFFFFF));
 	grh->hop_limit = route->hop_limit;
 	vhca_read_gid(vhca, port, route->sgid_index, &grh->sgid);
 	grh->dgid = route->dgid;
@@ -594,7 +596,8 @@ static struct vhca_qp *find_qp(struct vhca *vhca, u8 port, u32 number)
 }
 
 /* The next queue pair in the packet's group behind position, with a use; NULL: no more. */
-static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *packet, u32 *position)
+static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *packet,
+				   u32 *position)
 {
 	struct vhca_group *group;
 	struct vhca_qp *qp = NULL;
@@ -602,7 +605,8 @@ static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *
 	u32 at = 0;
 
 	spin_lock_irqsave(&vhca->lock, flags);
-	list_for_each_entry(group, &vhca->groups, link) {
+	list_for_each_entry(group, &vhca->groups, link)
+	{
 		if (at++ < *position || group->lid != packet->dlid ||
 		    memcmp(&group->gid, &packet->grh.dgid, sizeof(group->gid)))
 			continue;
@@ -662,7 +666,8 @@ int vhca_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	group->gid = *gid;
 	group->lid = lid;
 	spin_lock_irq(&vhca->lock);
-	list_for_each_entry(other, &vhca->groups, link) {
+	list_for_each_entry(other, &vhca->groups, link)
+	{
 		if (other->qp == group->qp && other->lid == lid &&
 		    !memcmp(&other->gid, gid, sizeof(*gid))) {
 			kfree(group);
@@ -683,7 +688,8 @@ int vhca_detach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	int r = -EINVAL;
 
 	spin_lock_irq(&vhca->lock);
-	list_for_each_entry(group, &vhca->groups, link) {
+	list_for_each_entry(group, &vhca->groups, link)
+	{
 		if (group->qp == to_qp(ib) && group->lid == lid &&
 		    !memcmp(&group->gid, gid, sizeof(*gid))) {
 			list_del(&group->link);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * The device and its ports for the RDMA core. The values of a port come from the PortInfo, P_Keys and
- * GUIDs that weftsim reported last. MADs for the agents of the own port are requests to weftsim.
+ * The device and its ports for the RDMA core. The values of a port come from the PortInfo, P_Keys
+ * and GUIDs that weftsim reported last. MADs for the agents of the own port are requests to
+ * weftsim.
  */
 #include <linux/log2.h>
 #include <rdma/ib_smi.h>
@@ -98,7 +99,8 @@ void vhca_read_gid(struct vhca *vhca, u8 port, u16 index, union ib_gid *gid)
 
 /* Queries */
 
-static int vhca_query_device(struct ib_device *ib, struct ib_device_attr *attr, struct ib_udata *udata)
+static int vhca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
+			     struct ib_udata *udata)
 {
 	struct vhca *vhca = to_vhca(ib);
 
@@ -307,8 +309,8 @@ static struct ib_mr *vhca_get_dma_mr(struct ib_pd *pd, int access)
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
-static struct ib_mr *vhca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address, int access,
-				      struct ib_udata *udata)
+static struct ib_mr *vhca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
+				      int access, struct ib_udata *udata)
 {
 	return ERR_PTR(-EOPNOTSUPP);
 }

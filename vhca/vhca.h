@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * vhca: the driver of a virtual HCA, whose hardware is a port of weftsim. This header is shared by its
- * files:
+ * vhca: the driver of a virtual HCA, whose hardware is a port of weftsim. This header is shared by
+ *its files:
  *
  *	main.c    network interfaces come and go, and with them HCAs
  *	wire.c    frames to and from weftsim, requests with their answers, the state of ports
@@ -10,9 +10,9 @@
  *	qp.c      queue pairs: work requests, multicast groups, delivery of packets
  *	packet.c  the headers of packets
  *
- * Contexts: frames arrive in softirqs. Work requests may be posted with interrupts disabled, so that
- * packets leave from a work item (vhca->send). Completion handlers run from softirqs or this work item,
- * never from within a post.
+ * Contexts: frames arrive in softirqs. Work requests may be posted with interrupts disabled, so
+ *that packets leave from a work item (vhca->send). Completion handlers run from softirqs or this
+ *work item, never from within a post.
  */
 #ifndef VHCA_H
 #define VHCA_H
@@ -166,18 +166,20 @@ void vhca_wire_init(struct vhca *vhca);
 /* Sends all frames that are queued, and waits for it. */
 void vhca_wire_flush(struct vhca *vhca);
 /* A frame with room for a body of size bytes, which *body points to; NULL without memory. */
-struct sk_buff *vhca_frame_new(struct vhca *vhca, enum vhca_type type, u8 port, u32 size, u8 **body);
+struct sk_buff *vhca_frame_new(struct vhca *vhca, enum vhca_type type, u8 port, u32 size,
+			       u8 **body);
 /* Queues a frame, whose control block is zero or a send request. In any context. */
 void vhca_frame_send(struct vhca *vhca, struct sk_buff *skb);
-/* A request to weftsim. Returns 1: answered with a MAD in answer (256 bytes); 0: answered without one;
- * or -ETIMEDOUT, -ENOMEM. May sleep. */
+/* A request to weftsim. Returns 1: answered with a MAD in answer (256 bytes); 0: answered without
+ * one; or -ETIMEDOUT, -ENOMEM. May sleep. */
 int vhca_request(struct vhca *vhca, enum vhca_type type, u8 port, const void *body, u32 size,
 		 u8 *answer);
 /* The handler of frames. */
 int vhca_frame_receive(struct sk_buff *skb, struct net_device *netdev, struct packet_type *type,
 		       struct net_device *orig);
 /* Reports a packet with a bad key: its headers. */
-void vhca_report_violation(struct vhca *vhca, u8 port, enum vhca_key key, const u8 *headers, u32 size);
+void vhca_report_violation(struct vhca *vhca, u8 port, enum vhca_key key, const u8 *headers,
+			   u32 size);
 /* The HCA of an interface, under rcu_read_lock(); NULL: none. */
 struct vhca *vhca_of_netdev(const struct net_device *netdev);
 
@@ -228,7 +230,8 @@ void vhca_complete(struct ib_cq *ib, const struct ib_wc *wc, bool solicited);
 
 int vhca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *attr, struct ib_udata *udata);
 int vhca_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
-int vhca_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_qp_init_attr *init);
+int vhca_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask,
+		  struct ib_qp_init_attr *init);
 int vhca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata);
 int vhca_post_send(struct ib_qp *ib, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int vhca_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);

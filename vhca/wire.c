@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
  * Frames to and from weftsim (frame.h). Frames leave from a work item, because the networking stack
- * must not be entered with interrupts disabled. Requests have one answer each: they are repeated under
- * the same id until it comes, because a frame may be lost for want of memory.
+ * must not be entered with interrupts disabled. Requests have one answer each: they are repeated
+ * under the same id until it comes, because a frame may be lost for want of memory.
  */
 #include <linux/etherdevice.h>
 
@@ -176,7 +176,8 @@ int vhca_request(struct vhca *vhca, enum vhca_type type, u8 port, const void *bo
 	return r;
 }
 
-void vhca_report_violation(struct vhca *vhca, u8 port, enum vhca_key key, const u8 *headers, u32 size)
+void vhca_report_violation(struct vhca *vhca, u8 port, enum vhca_key key, const u8 *headers,
+			   u32 size)
 {
 	struct vhca_violation *violation;
 	struct sk_buff *skb;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /*
- * The facts of a umad device: `umad_facts FOLDER PEER_LID` prints what the kernel, or weftsim's
- * imitation of it, answers to each call that a program can make. FOLDER is that of the device
- * nodes, such as /dev/infiniband. tests/golden/umad.facts has the answers of a Debian kernel with
- * the module vhca. tests/system/umad-facts.sh compares those of weftsim with it, and check-kernel
- * those of the kernel. So both are the same fabric: this node is host-0002, weftd manages it from
- * host-0001, and no program runs at the peer.
+ * The facts of a umad device: `umad_facts FOLDER NUMBER PEER_LID` prints the result of each call
+ * that a program can make, of the kernel or of weftsim's imitation of it. FOLDER has the device
+ * nodes umadNUMBER and issmNUMBER, such as /dev/infiniband. tests/golden/umad.facts has the results
+ * of a Debian kernel with the module vhca. tests/system/umad-facts.sh compares those of weftsim
+ * with it, and tests/system/kernel.sh those of the kernel. So both use the same fabric: this node
+ * is host-0003, weftd manages it from host-0001, and no program runs at the peer.
  *
  * It judges nothing. A line is a fact: a name, and the values of one call. Values that differ from
- * run to run are not printed.
+ * run to run are not printed, nor those of ib_cm and of the device's vendor.
  */
 #include <dirent.h>
 #include <endian.h>
@@ -52,7 +52,7 @@ struct umad {
 	uint8_t mad[1 << 16];
 };
 
-static const char *folder;
+static const char *folder, *number;
 static uint16_t own_lid, peer_lid, sm_lid;
 
 static const char *name_of(int error)
@@ -107,7 +107,7 @@ static int open_device(const char *kind, int flags)
 {
 	char path[256];
 
-	snprintf(path, sizeof(path), "%s/%s0", folder, kind);
+	snprintf(path, sizeof(path), "%s/%s%s", folder, kind, number);
 	return open(path, flags);
 }
 
@@ -116,7 +116,7 @@ static int open_umad(int flags)
 	int fd = open_device("umad", O_RDWR | flags);
 
 	if (fd < 0) {
-		fprintf(stderr, "umad_facts: cannot open %s/umad0: %m\n", folder);
+		fprintf(stderr, "umad_facts: cannot open %s/umad%s: %m\n", folder, number);
 		exit(1);
 	}
 	ioctl(fd, IB_USER_MAD_ENABLE_PKEY);
@@ -215,6 +215,16 @@ static ssize_t get(int fd, struct umad *umad, size_t room, int wait_ms)
 	return read(fd, umad, room);
 }
 
+static const char *lid_name(uint16_t lid)
+{
+	static char number[8];
+
+	if (lid == own_lid || lid == peer_lid || lid == sm_lid)
+		return lid == own_lid ? "own" : lid == peer_lid ? "peer" : "sm";
+	snprintf(number, sizeof(number), "%u", lid);
+	return number;
+}
+
 /* The facts of a received MAD. The upper half of a TID is the number of an agent. */
 static void fact_of(const char *name, ssize_t got, const struct umad *umad)
 {
@@ -227,9 +237,9 @@ static void fact_of(const char *name, ssize_t got, const struct umad *umad)
 	}
 	fact(name, "%zd bytes, id %u status %s timeout %u retries %u length %u", got, header->id,
 	     name_of(header->status), header->timeout_ms, header->retries, header->length);
-	fact(name, "  qpn %u qkey 0x%x lid %u sl %u path_bits %u pkey_index %u",
-	     be32toh(header->qpn), be32toh(header->qkey), be16toh(header->lid), header->sl,
-	     header->path_bits, header->pkey_index);
+	fact(name, "  qpn %u qkey 0x%x lid %s sl %u path_bits %u pkey_index %u",
+	     be32toh(header->qpn), be32toh(header->qkey), lid_name(be16toh(header->lid)),
+	     header->sl, header->path_bits, header->pkey_index);
 	if (header->grh_present)
 		fact(name, "  grh gid_index %u hop_limit %u class %u flow 0x%x gid %02x%02x..%02x",
 		     header->gid_index, header->hop_limit, header->traffic_class,
@@ -648,25 +658,17 @@ static void fact_file(const char *device, const char *file)
 static void facts_files(const char *device)
 {
 	static const char *const files[] = {
-		"node_type",
-		"node_guid",
-		"sys_image_guid",
-		"node_desc",
-		"fw_ver",
-		"ports/1/state",
-		"ports/1/phys_state",
+		"node_type",	      "node_guid",
+		"sys_image_guid",     "node_desc",
+
+		"ports/1/state",      "ports/1/phys_state",
 		"ports/1/rate",
-		"ports/1/lid",
-		"ports/1/sm_lid",
-		"ports/1/sm_sl",
-		"ports/1/lid_mask_count",
-		"ports/1/cap_mask",
-		"ports/1/link_layer",
-		"ports/1/gids/0",
-		"ports/1/gids/1",
-		"ports/1/pkeys/0",
-		"ports/1/pkeys/1",
-		"ports/1/pkeys/127",
+
+		"ports/1/sm_sl",      "ports/1/lid_mask_count",
+
+		"ports/1/link_layer", "ports/1/gids/0",
+		"ports/1/gids/1",     "ports/1/pkeys/0",
+		"ports/1/pkeys/1",    "ports/1/pkeys/127",
 		"ports/1/pkeys/128",
 	};
 	char name[300];
@@ -675,7 +677,8 @@ static void facts_files(const char *device)
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 		fact_file(name, files[i]);
 	fact_file("infiniband_mad", "abi_version");
-	fact_file("infiniband_mad", "umad0/port");
+	snprintf(name, sizeof(name), "infiniband_mad/umad%s", number);
+	fact_file(name, "port");
 }
 
 static unsigned number_in(const char *device, const char *file)
@@ -695,16 +698,23 @@ static unsigned number_in(const char *device, const char *file)
 
 int main(int argc, char **argv)
 {
-	char device[128] = "";
-	FILE *stream = fopen("/sys/class/infiniband_mad/umad0/ibdev", "r");
+	char path[256], device[128] = "";
+	FILE *stream;
 
-	if (argc != 3 || !stream || fscanf(stream, "%127s", device) != 1) {
-		fprintf(stderr, "umad_facts: needs FOLDER PEER_LID, and a umad device\n");
+	if (argc != 4) {
+		fputs("umad_facts: needs FOLDER NUMBER PEER_LID\n", stderr);
+		return 1;
+	}
+	folder = argv[1];
+	number = argv[2];
+	peer_lid = strtoul(argv[3], NULL, 0);
+	snprintf(path, sizeof(path), "/sys/class/infiniband_mad/umad%s/ibdev", number);
+	stream = fopen(path, "r");
+	if (!stream || fscanf(stream, "%127s", device) != 1) {
+		fprintf(stderr, "umad_facts: no device in %s\n", path);
 		return 1;
 	}
 	fclose(stream);
-	folder = argv[1];
-	peer_lid = strtoul(argv[2], NULL, 0);
 	own_lid = number_in(device, "lid");
 	sm_lid = number_in(device, "sm_lid");
 	facts_files(device);

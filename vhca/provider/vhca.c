@@ -49,8 +49,8 @@ static struct ibv_pd *vhca_alloc_pd(struct ibv_context *context)
 	struct ibv_alloc_pd command;
 	struct ibv_pd *pd = calloc(1, sizeof(*pd));
 
-	if (pd && ibv_cmd_alloc_pd(context, pd, &command, sizeof(command), &response,
-				   sizeof(response))) {
+	if (pd &&
+	    ibv_cmd_alloc_pd(context, pd, &command, sizeof(command), &response, sizeof(response))) {
 		free(pd);
 		pd = NULL;
 	}

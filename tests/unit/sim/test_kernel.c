@@ -334,13 +334,15 @@ static void test_refused_writes(void)
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE + 1), -EINVAL);
 	CU_ASSERT_EQUAL(kernel_file_write(pair.asks.file, mad, 10), -EINVAL);
 	header.id = 7;
-	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
+	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EIO);
 	header.id = KERNEL_AGENTS_MAX;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
 	header.id = pair.agent;
 	header.grh_present = 1;
 	header.gid_index = 200;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
+	header.gid_index = 1; /* empty */
+	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -ENODATA);
 	header.grh_present = 0;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, 36), 0);
 	/* That TID is under way now; the class has another. */
@@ -352,7 +354,7 @@ static void test_refused_writes(void)
 	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0, &route, NULL);
 	header = header_to(directed, mad, LID_PERMISSIVE, 100, 0);
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
-	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->refused, 9);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->refused, 10);
 	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.answers.heard, 1);
 	CU_ASSERT_EQUAL(pair.answers.size, MAD_SIZE);
@@ -391,7 +393,6 @@ static void test_smps(void)
 		{{.hops = 2, .port = {0, 1, 2}}, 0, ATTR_NODE_INFO, 1, 0},
 		{{.hops = 2, .port = {0, 1, 3}}, 0, 0x99, 0, STATUS_UNSUP_METHOD_ATTR},
 		{{.hops = 2, .port = {0, 1, 3}}, 0, ATTR_SM_INFO, 0, STATUS_UNSUP_METHOD_ATTR},
-		{{.hops = 0}, 0, ATTR_SM_INFO, 0, STATUS_UNSUP_METHOD_ATTR},
 		{{.hops = 0}, HOST_LID, ATTR_NODE_INFO, 1, 0},
 		{{.hops = 0}, HOST_LID + 5, ATTR_NODE_INFO, 1, 0},
 		{{.hops = 0}, HOST_LID + 4, ATTR_SM_INFO, 0, STATUS_UNSUP_METHOD_ATTR},
@@ -421,7 +422,14 @@ static void test_smps(void)
 		CU_ASSERT_EQUAL(status >> 15, !!route);
 		if (cases[i].attr_id == ATTR_NODE_INFO)
 			CU_ASSERT_EQUAL(program.mad[SMP_DATA_OFFSET + 36], cases[i].port_num);
+		/* Linux leaves the hop pointer of an SMP that it answers itself. */
+		CU_ASSERT_EQUAL(program.mad[6], route && !route->hops);
 	}
+	/* SMInfo of the own port, without a manager: neither an answer nor a time-out. */
+	CU_ASSERT_EQUAL(get_smp(&program, directed, ATTR_SM_INFO, &cases[0].route, 0, 99), 0);
+	kernel_bed_run(&bed, 10000 * MS);
+	CU_ASSERT_EQUAL(program.heard, ARRAY_SIZE(cases));
+	CU_ASSERT_EQUAL(program.ended, program.begun);
 	program_close(&program);
 	kernel_bed_close(&bed);
 }

@@ -15,7 +15,7 @@
 #include "sim/ib_packet.h"
 #include "sim/world_parts.h"
 
-enum { HOP_POINTER_OFFSET = 6 };
+enum { HOP_POINTER_OFFSET = 6, PAYLOADS_MAX = 32768 };
 
 struct hca {
 	struct world *world;
@@ -228,6 +228,8 @@ static enum hca_refusal take_packet(struct hca *hca, uint8_t num, const uint8_t 
 	refusal = check_packet(port, &read);
 	if (refusal)
 		return refusal;
+	if (hca->world->payloads >= PAYLOADS_MAX)
+		return HCA_NO_BUFFER;
 	begin_way(hca, packet_read(hca->world, port, &read));
 	if (read.dst_qp == IB_QP_MULTICAST)
 		give_packet(hca, num, bytes, size);
@@ -248,10 +250,15 @@ enum hca_refusal hca_send(struct hca *hca, uint8_t port, const uint8_t *bytes, s
 const char *hca_refusal_name(enum hca_refusal refusal)
 {
 	static const char *const names[HCA_REFUSALS] = {
-		[HCA_ACCEPTED] = "accepted",	     [HCA_MALFORMED] = "malformed",
-		[HCA_NO_PORT] = "no such port",	     [HCA_VL15] = "VL15 or QP0",
-		[HCA_BAD_MAD] = "no MAD for QP1",    [HCA_BAD_DLID] = "destination LID",
-		[HCA_BAD_SOURCE] = "source address", [HCA_BAD_P_KEY] = "P_Key",
+		[HCA_ACCEPTED] = "accepted",
+		[HCA_MALFORMED] = "malformed",
+		[HCA_NO_PORT] = "no such port",
+		[HCA_VL15] = "VL15 or QP0",
+		[HCA_BAD_MAD] = "no MAD for QP1",
+		[HCA_BAD_DLID] = "destination LID",
+		[HCA_BAD_SOURCE] = "source address",
+		[HCA_BAD_P_KEY] = "P_Key",
+		[HCA_NO_BUFFER] = "too many under way",
 	};
 
 	return names[refusal];

@@ -62,10 +62,12 @@ struct packet *packet_copy(struct world *world, const struct packet *packet)
 	return copy;
 }
 
-static void payload_leave(struct packet *packet)
+static void payload_leave(struct world *world, struct packet *packet)
 {
-	if (!--packet->payload->holders)
+	if (!--packet->payload->holders) {
 		free(packet->payload);
+		world->payloads--;
+	}
 	packet->payload = NULL;
 }
 
@@ -73,7 +75,7 @@ void packet_free(struct world *world, struct packet *packet)
 {
 	flight_leave(packet);
 	if (packet->payload)
-		payload_leave(packet);
+		payload_leave(world, packet);
 	packet->next = world->spare;
 	world->spare = packet;
 }
@@ -86,7 +88,7 @@ void packets_done(struct world *world)
 		world->slabs = slab->next;
 		for (size_t i = 0; i < PACKETS_IN_SLAB; i++)
 			if (slab->packet[i].payload)
-				payload_leave(&slab->packet[i]);
+				payload_leave(world, &slab->packet[i]);
 		free(slab);
 	}
 	flights_done(world);

@@ -10,10 +10,11 @@
 #include "lib/mem.h"
 #include "sim/world_parts.h"
 
-static struct payload *payload_new(const struct ib_packet *packet)
+static struct payload *payload_new(struct world *world, const struct ib_packet *packet)
 {
 	struct payload *payload = mem_alloc(sizeof(*payload) + packet->transport_size);
 
+	world->payloads++;
 	payload->holders = 1;
 	payload->size = (uint16_t)packet->transport_size;
 	payload->data = (uint16_t)packet->payload;
@@ -39,7 +40,7 @@ struct packet *packet_read(struct world *world, struct device_port *port,
 	packet->grh = read->grh;
 	packet->words = packet_words(read->has_grh, read->transport_size);
 	if (read->dst_qp > 1)
-		packet->payload = payload_new(read);
+		packet->payload = payload_new(world, read);
 	else
 		memcpy(packet->mad, read->transport + IB_BTH_SIZE + IB_DETH_SIZE, MAD_SIZE);
 	return packet;

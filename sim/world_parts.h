@@ -106,6 +106,7 @@ struct world {
 	struct map by_guid;
 	struct arena *names;
 	struct packet *spare;
+	unsigned payloads; /* of packets under way */
 	struct packets *slabs;
 	struct list flights;
 	struct world_capture *capture; /* NULL: packets are not captured */

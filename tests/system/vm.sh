@@ -69,7 +69,7 @@ comes_up() {
 	for n in 1 2; do
 		says pair $n hello && says pair $n wait state active && says pair $n get lid || return 1
 		lid[$node]=$reply
-		node=host-0008
+		node='host-0008'
 	done
 	[ "${lid[host-0003]}" -gt 0 ] && [ "${lid[host-0008]}" -gt 0 ] || because "the LIDs are ${lid[*]}" || return 1
 	sim "path host-0003 host-0008" >path.txt || return 1

@@ -740,6 +740,30 @@ static void test_refused_at_all(void)
 	bed_close(&bed);
 }
 
+/* A fault that delays packets does not use memory without end. */
+static void test_no_buffer(void)
+{
+	const struct world_faults faults = {.delay_ppm = 1000000, .delay_us = 60000000};
+	struct datagram datagram = datagram_to(1, 4);
+	uint8_t packet[ROOM];
+	size_t size = build(&datagram, packet);
+	unsigned sent = 0;
+	struct bed bed;
+
+	bed_open(&bed);
+	world_set_faults(bed.world, NULL, &faults);
+	while (sent < 100000 && !hca_send(bed.guest[1].hca, 1, packet, size)) {
+		world_advance(bed.world, world_now_us(bed.world) + 1);
+		sent++;
+	}
+	CU_ASSERT_EQUAL(sent - bed.guest[4].heard, 32768); /* some have arrived */
+	CU_ASSERT_EQUAL(hca_counts(bed.guest[1].hca)->refused[HCA_NO_BUFFER], 1);
+	world_advance(bed.world, world_now_us(bed.world) + 61 * 1000000);
+	CU_ASSERT_EQUAL(bed.guest[4].heard, sent);
+	CU_ASSERT_EQUAL(hca_send(bed.guest[1].hca, 1, packet, size), HCA_ACCEPTED);
+	bed_close(&bed);
+}
+
 /* LIDs with LMC, and GIDs of the subnet's prefix and of other GUIDs. */
 static void test_accepted(void)
 {
@@ -986,6 +1010,7 @@ int main(void)
 		{"multicast in a circle", test_multicast_circle},
 		{"refused packets", test_refused},
 		{"refused at all", test_refused_at_all},
+		{"too many under way", test_no_buffer},
 		{"accepted sources", test_accepted},
 		{"a directed route", test_directed},
 		{"SMInfo", test_sm_info},

@@ -250,7 +250,8 @@ static uint64_t *obstacle(struct world *world, struct packet *packet, const stru
 }
 
 /* Sends the packet over the link: it arrives at the far end after the time on the link. */
-static void go_out(struct world *world, struct packet *packet, struct device_port *out)
+static inline __attribute__((always_inline)) void go_out(struct world *world, struct packet *packet,
+							 struct device_port *out)
 {
 	if (world->capture)
 		world_capture_packet(world, packet, out);

@@ -197,8 +197,7 @@ static enum hca_refusal check_packet(const struct device_port *port, const struc
 	return has_p_key(port, packet->p_key) ? HCA_ACCEPTED : HCA_BAD_P_KEY;
 }
 
-/* The driver has made the first step of a directed route. An HCA also gives multicast to the other
- * queue pairs of its port; a switch does not send it back (10.5.2). */
+/* The driver has made the first step of a directed route. */
 static void begin_way(struct hca *hca, struct packet *packet)
 {
 	if (packet->is_smp && packet->dlid == LID_PERMISSIVE) {
@@ -231,8 +230,6 @@ static enum hca_refusal take_packet(struct hca *hca, uint8_t num, const uint8_t 
 	if (hca->world->payloads >= PAYLOADS_MAX)
 		return HCA_NO_BUFFER;
 	begin_way(hca, packet_read(hca->world, port, &read));
-	if (read.dst_qp == IB_QP_MULTICAST)
-		give_packet(hca, num, bytes, size);
 	return HCA_ACCEPTED;
 }
 

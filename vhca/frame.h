@@ -25,8 +25,11 @@
  *  VHCA_STATE       The state of a port has changed: struct vhca_state. The driver compares it with
  *                   the last one and dispatches events.
  *  VHCA_PACKET      A packet on the wire of the port, in either direction: LRH, GRH if there is
- * one, BTH, DETH, payload with padding; without ICRC and VCRC (chapters 7 to 9). weftsim accepts
- * only what hardware would send: the source LID, GID and P_Key must be the port's own.
+ *                   one, BTH, DETH, payload with padding; without ICRC and VCRC (chapters 7 to 9),
+ *                   which the lengths in the headers include. weftsim accepts only what hardware
+ *                   would send: the source LID, GID and P_Key must be the port's own, and SMPs
+ *                   have VL15. It chooses other VLs by the SL. A packet to the port's own LID
+ *                   returns; multicast does not, so the driver gives it to its other queue pairs.
  *
  * Either end drops a frame that is malformed, and counts it.
  */

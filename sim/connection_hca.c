@@ -208,7 +208,7 @@ static void put_due(struct vm_link *link)
 	link->answer.due = false;
 }
 
-static void put_packets(struct vm_link *link)
+static void fill_with_packets(struct vm_link *link)
 {
 	struct outbox *outbox = &link->connection->outbox;
 	const uint8_t *bytes;
@@ -230,7 +230,7 @@ static void hca_flush(struct connection *connection)
 
 		if (!buffer_length(&link->out)) {
 			put_due(link);
-			put_packets(link);
+			fill_with_packets(link);
 		}
 		left = buffer_length(&link->out);
 		if (!left)

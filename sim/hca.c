@@ -214,7 +214,7 @@ static struct device_port *hca_port(const struct hca *hca, uint8_t num)
 	return hca_is_started(hca) ? device_port(hca->device, num) : NULL;
 }
 
-static enum hca_refusal take_packet(struct hca *hca, uint8_t num, const uint8_t *bytes, size_t size)
+static enum hca_refusal hca_take(struct hca *hca, uint8_t num, const uint8_t *bytes, size_t size)
 {
 	struct device_port *port = hca_port(hca, num);
 	enum hca_refusal refusal;
@@ -235,7 +235,7 @@ static enum hca_refusal take_packet(struct hca *hca, uint8_t num, const uint8_t 
 
 enum hca_refusal hca_send(struct hca *hca, uint8_t port, const uint8_t *bytes, size_t size)
 {
-	enum hca_refusal refusal = take_packet(hca, port, bytes, size);
+	enum hca_refusal refusal = hca_take(hca, port, bytes, size);
 
 	if (refusal)
 		hca->counts.refused[refusal]++;

@@ -66,8 +66,9 @@ void hca_start(struct hca *hca);
 void hca_stop(struct hca *hca);
 bool hca_is_started(const struct hca *hca);
 
-/* A packet of the driver, which is counted in any case. It leaves as an event of the world. A packet
- * to the port's own LID returns. Multicast does not: the driver gives it to its other queue pairs. */
+/* A packet of the driver, which is counted in any case. It leaves as an event of the world. A
+ * packet to the port's own LID returns. Multicast does not: the driver gives it to its other queue
+ * pairs. */
 enum hca_refusal hca_send(struct hca *hca, uint8_t port, const uint8_t *bytes, size_t size);
 /* The agents of the port handle a MAD of the host and replace it by the answer; false: there is
  * none. */

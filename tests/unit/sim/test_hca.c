@@ -7,13 +7,17 @@
  */
 #include "sim/hca.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/be.h"
 #include "lib/mem.h"
 #include "mad/mad.h"
 #include "mad/notice.h"
+#include "sim/capture.h"
 #include "tests/unit/fixtures/ring_net.h"
 #include "tests/unit/fixtures/unit.h"
 
@@ -654,6 +658,44 @@ static void test_multicast_circle(void)
 	bed_close(&bed);
 }
 
+/* A capture has a packet once for each link that it passes, or only on the links of a device; the
+ * system test shows the file to tshark. */
+static void test_capture(void)
+{
+	struct datagram datagram = datagram_to(1, 4);
+	uint8_t packet[ROOM], record[ROOM];
+	size_t size = build(&datagram, packet);
+	int pipe_ends[2];
+	struct bed bed;
+
+	bed_open(&bed);
+	for (unsigned only = 0; only < 2; only++) {
+		int fd = memfd_create("capture", MFD_CLOEXEC), copy = dup(fd);
+		const struct device *device = only ? bed.sw[1] : NULL;
+		unsigned links = only ? 2 : 4;
+		uint64_t packets = 0;
+
+		CU_ASSERT_EQUAL(world_capture_begin(bed.world, fd, device, 0, 0), 0);
+		CU_ASSERT_EQUAL(send_it(&bed, 1, &datagram), HCA_ACCEPTED);
+		CU_ASSERT_EQUAL(world_capture_end(bed.world, &packets), 0);
+		CU_ASSERT_EQUAL(packets, links);
+		CU_ASSERT_EQUAL(lseek(copy, 0, SEEK_END), (off_t)(24 + links * (size + 38)));
+		CU_ASSERT_EQUAL(pread(copy, record, size, 24 + 32), (ssize_t)size);
+		CU_ASSERT(!memcmp(record, packet, size));
+		close(copy);
+	}
+	CU_ASSERT_EQUAL(world_capture_end(bed.world, NULL), -ENOENT);
+	CU_ASSERT_EQUAL_FATAL(pipe(pipe_ends), 0);
+	CU_ASSERT_EQUAL(world_capture_begin(bed.world, pipe_ends[1], NULL, 0, 0), -EINVAL);
+	close(pipe_ends[0]);
+	CU_ASSERT_EQUAL(world_capture_begin(bed.world, -1, NULL, 0, 0), -EINVAL);
+	/* The world ends with a capture. */
+	CU_ASSERT_EQUAL(
+		world_capture_begin(bed.world, memfd_create("capture", MFD_CLOEXEC), NULL, 0, 0),
+		0);
+	bed_close(&bed);
+}
+
 /* The hardware refuses */
 
 static void test_refused(void)
@@ -1016,6 +1058,7 @@ int main(void)
 		{"MTU", test_mtu},
 		{"multicast", test_multicast},
 		{"multicast in a circle", test_multicast_circle},
+		{"capture", test_capture},
 		{"refused packets", test_refused},
 		{"refused at all", test_refused_at_all},
 		{"too many under way", test_no_buffer},

@@ -290,8 +290,12 @@ killed() {
 	others_work
 }
 
-# The node is a simulated host again.
+# A machine whose device is removed; then the node is a simulated host again.
 given_back() {
+	kill_now bad
+	start_machine bad host-0004 && says bad 1 hello && says bad 1 wait state active || return 1
+	sim 'device remove host-0004' 'device add host-0004' || return 1
+	wait_for 10 has_state host-0004 Down || because "$(sim 'show host-0004')" || return 1
 	kill_now bad
 	sim 'node reboot host-0004' || return 1
 	wait_for 20 has_state host-0004 Active || because "$(sim 'show host-0004')" || return 1
@@ -312,7 +316,11 @@ check "packets cross three switches, and the counters are true" crosses_switches
 check "a packet that is too long" too_long
 check "packets that are not the machine's own" not_its_own
 check "multicast" groups
-check "a capture" captured
+if command -v tshark >/dev/null; then
+	check "a capture" captured
+else
+	echo "skip a capture: no tshark here (scripts/install-deps installs it)"
+fi
 check "partitions" partition
 check "a violation that the driver reports" violation
 check "IsSM and the name of the node" is_sm

@@ -112,8 +112,8 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n'
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
 fuzzers: $(FUZZERS)
-# Each source is compiled, and no program is linked: for the warnings of a compiler.
-objects: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out build%,$(wildcard */*.c */*/*.c */*/*/*.c */*/*/*/*.c)))
+# Each source is compiled, and no program is linked: for the warnings of a compiler. vhca/ belongs to the kernel.
+objects: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out build% vhca/%,$(wildcard */*.c */*/*.c */*/*/*.c */*/*/*/*.c)))
 
 # Objects depend on this file, which changes only if the compiler or its flags change.
 $(BUILD)/flags: FORCE

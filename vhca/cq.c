@@ -75,7 +75,7 @@ static bool cq_fires(struct vhca_cq *cq, const struct ib_wc *wc, bool solicited)
 	return true;
 }
 
-static void cq_overflows(struct ib_cq *ib)
+static void announce_overflow(struct ib_cq *ib)
 {
 	struct ib_event event = {.device = ib->device, .event = IB_EVENT_CQ_ERR, .element.cq = ib};
 
@@ -84,16 +84,16 @@ static void cq_overflows(struct ib_cq *ib)
 		ib->event_handler(&event, ib->cq_context);
 }
 
-void vhca_complete(struct ib_cq *ib, const struct ib_wc *wc, bool solicited)
+bool vhca_cq_add(struct ib_cq *ib, const struct ib_wc *wc, bool solicited)
 {
 	struct vhca_cq *cq = to_cq(ib);
-	bool full, fires = false, fails = false;
+	bool full, fires = false;
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	full = cq->count == cq->size;
 	if (full) {
-		fails = !cq->failed;
+		fires = !cq->failed;
 		cq->failed = true;
 	} else {
 		cq->ring[(cq->head + cq->count) % cq->size] = *wc;
@@ -101,8 +101,44 @@ void vhca_complete(struct ib_cq *ib, const struct ib_wc *wc, bool solicited)
 		fires = cq_fires(cq, wc, solicited);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (fails)
-		cq_overflows(ib);
-	if (fires && ib->comp_handler)
+	return fires;
+}
+
+void vhca_cq_notify(struct ib_cq *ib)
+{
+	struct vhca_cq *cq = to_cq(ib);
+	bool overflows;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	overflows = cq->failed && !cq->announced;
+	cq->announced = cq->failed;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (overflows)
+		announce_overflow(ib);
+	if (ib->comp_handler)
 		ib->comp_handler(ib, ib->cq_context);
+}
+
+void vhca_complete(struct ib_cq *ib, const struct ib_wc *wc, bool solicited)
+{
+	if (vhca_cq_add(ib, wc, solicited))
+		vhca_cq_notify(ib);
+}
+
+void vhca_cq_purge(struct ib_cq *ib, const struct ib_qp *qp)
+{
+	struct vhca_cq *cq = to_cq(ib);
+	unsigned long flags;
+	u32 kept = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (u32 i = 0; i < cq->count; i++) {
+		const struct ib_wc *wc = &cq->ring[(cq->head + i) % cq->size];
+
+		if (wc->qp != qp)
+			cq->ring[(cq->head + kept++) % cq->size] = *wc;
+	}
+	cq->count = kept;
+	spin_unlock_irqrestore(&cq->lock, flags);
 }

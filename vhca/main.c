@@ -26,8 +26,7 @@ struct vhca *vhca_of_netdev(const struct net_device *netdev)
 {
 	struct vhca *vhca;
 
-	list_for_each_entry_rcu(vhca, &hcas, link)
-	{
+	list_for_each_entry_rcu (vhca, &hcas, link) {
 		if (vhca->netdev == netdev)
 			return vhca;
 	}
@@ -98,6 +97,12 @@ static void announce_all(struct vhca *vhca)
 	}
 }
 
+/* Without mapped memory programs post and poll by commands. */
+#define USER_COMMANDS                                                                      \
+	(BIT_ULL(IB_USER_VERBS_CMD_POLL_CQ) | BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |       \
+	 BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) | BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV) | \
+	 BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ))
+
 static int register_hca(struct vhca *vhca)
 {
 	struct ib_device *ib = &vhca->ib;
@@ -110,6 +115,7 @@ static int register_hca(struct vhca *vhca)
 	ib->dev.parent = vhca->netdev->dev.parent;
 	memcpy(ib->node_desc, vhca->welcome.description, sizeof(vhca->welcome.description));
 	ib_set_device_ops(ib, &vhca_ops);
+	ib->uverbs_cmd_mask |= USER_COMMANDS;
 	r = ib_register_device(ib, "vhca%d", NULL);
 	if (r)
 		return r;
@@ -160,6 +166,7 @@ static void remove_hca(struct vhca *vhca)
 	vhca_wire_flush(vhca);
 	netdev_put(vhca->netdev, &vhca->tracker);
 	xa_destroy(&vhca->qps);
+	xa_destroy(&vhca->mrs);
 	ib_dealloc_device(&vhca->ib);
 	wake_up(&hca_removed);
 }
@@ -197,6 +204,7 @@ static void add_hca(struct net_device *netdev)
 	netdev_hold(netdev, &vhca->tracker, GFP_KERNEL);
 	vhca_wire_init(vhca);
 	xa_init_flags(&vhca->qps, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&vhca->mrs, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	INIT_LIST_HEAD(&vhca->groups);
 	INIT_DELAYED_WORK(&vhca->manage, manage);
 	mutex_lock(&hcas_lock);
@@ -218,17 +226,20 @@ static int on_netdev(struct notifier_block *block, unsigned long event, void *da
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(data);
 	struct vhca *vhca;
+	bool leaving;
 
 	if (!is_hca(netdev))
 		return NOTIFY_DONE;
-	/* HCAs are added and removed by events only, and these are serialised by rtnl. */
+	/* Events alone add an HCA and let it leave, and rtnl serialises them. Once it leaves it may
+	 * be gone behind rcu_read_unlock(). */
 	rcu_read_lock();
 	vhca = vhca_of_netdev(netdev);
+	leaving = vhca && READ_ONCE(vhca->leaving);
 	rcu_read_unlock();
 	if (!vhca) {
 		if (event == NETDEV_REGISTER && net_eq(dev_net(netdev), &init_net))
 			add_hca(netdev);
-	} else if (READ_ONCE(vhca->leaving)) {
+	} else if (leaving) {
 		return NOTIFY_DONE;
 	} else if (event == NETDEV_GOING_DOWN && !unloading) {
 		say_bye(vhca);

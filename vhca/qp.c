@@ -1,34 +1,126 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 /*
- * Queue pairs of unreliable datagrams: QP0 and QP1 of each port, and UD. A send request becomes a
- * frame at once, and completes when the frame has left; requests and flushed requests share one
- * queue, so that they complete in order. A packet is checked against the queue pair as hardware
- * does (chapters 10.2.4, 10.9), copied into the oldest receive request, and completes it.
+ * Queue pairs: QP0 and QP1 of each port, datagrams (UD) and reliable connections (RC). This file
+ * has what they share: their life, states and attributes, and how packets find them.
  *
- * A queue pair is found by its number under RCU-like protection: its users are counted, and
- * destroy waits for them.
+ * A queue pair is found by its number with a use, under the lock of the table; destroy waits for
+ * all uses. Requests are flushed, and those of RC are sent, by a work item, because a request may
+ * be posted with interrupts disabled.
  */
 #include <linux/vmalloc.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_pack.h>
 
 #include "vhca.h"
 
-enum { UD_GRH_AREA = 40, FIRST_NUMBER = 2, SPECIAL_MTU = VHCA_MAD_SIZE };
+enum { FIRST_NUMBER = 2 };
 
-static struct vhca_qp *to_qp(struct ib_qp *ib)
+static bool is_special(const struct vhca_qp *qp)
 {
-	return container_of(ib, struct vhca_qp, ib);
+	return qp->init.qp_type == IB_QPT_SMI || qp->init.qp_type == IB_QPT_GSI;
 }
 
-static void qp_put(struct vhca_qp *qp)
+static bool is_rc(const struct vhca_qp *qp)
+{
+	return qp->init.qp_type == IB_QPT_RC;
+}
+
+void vhca_qp_put(struct vhca_qp *qp)
 {
 	if (refcount_dec_and_test(&qp->users))
 		complete(&qp->unused);
 }
 
-static u8 qp_port(const struct vhca_qp *qp)
+void vhca_qp_kick(struct vhca_qp *qp)
 {
-	return qp->attr.port_num;
+	if (!READ_ONCE(qp->dying))
+		queue_work(system_highpri_wq, &qp->work);
+}
+
+/* Completions */
+
+void vhca_qp_complete_send(struct vhca_qp *qp, const struct ib_wc *wc)
+{
+	if (vhca_cq_add(qp->ib.send_cq, wc, false))
+		qp->fires_send = true;
+}
+
+void vhca_qp_complete_recv(struct vhca_qp *qp, const struct ib_wc *wc, bool solicited)
+{
+	if (vhca_cq_add(qp->ib.recv_cq, wc, solicited))
+		qp->fires_recv = true;
+}
+
+void vhca_qp_unlock(struct vhca_qp *qp, unsigned long flags)
+{
+	bool fires_send = qp->fires_send, fires_recv = qp->fires_recv;
+
+	qp->fires_send = false;
+	qp->fires_recv = false;
+	spin_unlock_irqrestore(&qp->lock, flags);
+	if (fires_send)
+		vhca_cq_notify(qp->ib.send_cq);
+	if (fires_recv)
+		vhca_cq_notify(qp->ib.recv_cq);
+}
+
+/* First the request of a message that has begun. */
+static void flush_receives(struct vhca_qp *qp)
+{
+	struct ib_wc wc = {.status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV, .qp = &qp->ib};
+	struct vhca_receive receive;
+
+	if (qp->responder.has_receive) {
+		qp->responder.has_receive = false;
+		wc.wr_id = qp->responder.receive.wr_id;
+		vhca_qp_complete_recv(qp, &wc, false);
+	}
+	if (qp->rq != &qp->own_rq)
+		return;
+	while (vhca_rq_take(qp->rq, &receive)) {
+		wc.wr_id = receive.wr_id;
+		vhca_qp_complete_recv(qp, &wc, false);
+	}
+}
+
+void vhca_qp_fail(struct vhca_qp *qp)
+{
+	if (qp->attr.qp_state == IB_QPS_ERR)
+		return;
+	qp->attr.qp_state = IB_QPS_ERR;
+	if (qp->init.srq)
+		qp->events |= BIT(IB_EVENT_QP_LAST_WQE_REACHED);
+	vhca_qp_kick(qp);
+}
+
+static void dispatch_events(struct vhca_qp *qp, u32 events)
+{
+	struct ib_event event = {.device = qp->ib.device, .element.qp = &qp->ib};
+
+	for (; events && qp->ib.event_handler; events &= events - 1) {
+		event.event = __ffs(events);
+		qp->ib.event_handler(&event, qp->ib.qp_context);
+	}
+}
+
+static void qp_work(struct work_struct *work)
+{
+	struct vhca_qp *qp = container_of(work, struct vhca_qp, work);
+	unsigned long flags;
+	u32 events;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	if (qp->attr.qp_state == IB_QPS_ERR) {
+		flush_receives(qp);
+		if (is_rc(qp))
+			vhca_rc_flush(qp);
+	}
+	events = qp->events;
+	qp->events = 0;
+	vhca_qp_unlock(qp, flags);
+	dispatch_events(qp, events);
+	if (is_rc(qp))
+		vhca_rc_send(qp);
 }
 
 /* Creation */
@@ -38,17 +130,18 @@ static int check_init(const struct vhca *vhca, const struct ib_qp_init_attr *ini
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->qp_type != IB_QPT_SMI && init->qp_type != IB_QPT_GSI &&
-	    init->qp_type != IB_QPT_UD)
+	    init->qp_type != IB_QPT_UD && init->qp_type != IB_QPT_RC)
 		return -EOPNOTSUPP;
 	if (init->create_flags & ~IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK)
 		return -EOPNOTSUPP;
-	if (init->srq || init->rwq_ind_tbl || cap->max_inline_data ||
-	    cap->max_send_wr > VHCA_WORK_MAX || cap->max_recv_wr > VHCA_WORK_MAX ||
-	    cap->max_send_sge > VHCA_SGES_MAX || cap->max_recv_sge > VHCA_SGES_MAX)
+	if (init->rwq_ind_tbl || cap->max_inline_data || cap->max_send_wr > VHCA_WORK_MAX ||
+	    cap->max_recv_wr > VHCA_WORK_MAX || cap->max_send_sge > VHCA_SGES_MAX ||
+	    cap->max_recv_sge > VHCA_SGES_MAX)
 		return -EINVAL;
-	if (init->qp_type != IB_QPT_UD &&
-	    (init->port_num < 1 || init->port_num > vhca->ib.phys_port_cnt))
-		return -EINVAL;
+	if (init->qp_type == IB_QPT_SMI || init->qp_type == IB_QPT_GSI)
+		return init->srq || init->port_num < 1 || init->port_num > vhca->ib.phys_port_cnt
+			       ? -EINVAL
+			       : 0;
 	return 0;
 }
 
@@ -59,11 +152,14 @@ static int qp_publish(struct vhca *vhca, struct vhca_qp *qp)
 	u32 number;
 	int r;
 
-	if (qp->init.qp_type == IB_QPT_UD) {
-		r = xa_alloc_irq(&vhca->qps, &number, qp,
-				 XA_LIMIT(FIRST_NUMBER, VHCA_MULTICAST_QP - 1), GFP_KERNEL);
+	if (!is_special(qp)) {
+		r = xa_alloc_cyclic_irq(&vhca->qps, &number, qp,
+					XA_LIMIT(FIRST_NUMBER, VHCA_MULTICAST_QP - 1),
+					&vhca->next_qp, GFP_KERNEL);
+		if (r < 0)
+			return r;
 		qp->ib.qp_num = number;
-		return r;
+		return 0;
 	}
 	number = qp->init.qp_type == IB_QPT_GSI;
 	special = &vhca->special[qp->init.port_num - 1][number];
@@ -78,21 +174,35 @@ static int qp_publish(struct vhca *vhca, struct vhca_qp *qp)
 
 static void qp_withdraw(struct vhca *vhca, struct vhca_qp *qp)
 {
-	struct vhca_group *group, *next;
-
-	if (qp->init.qp_type == IB_QPT_UD)
+	if (!is_special(qp)) {
 		xa_erase_irq(&vhca->qps, qp->ib.qp_num);
-	spin_lock_irq(&vhca->lock);
-	if (qp->init.qp_type != IB_QPT_UD)
+	} else {
+		spin_lock_irq(&vhca->lock);
 		vhca->special[qp->init.port_num - 1][qp->ib.qp_num] = NULL;
-	list_for_each_entry_safe(group, next, &vhca->groups, link)
-	{
-		if (group->qp == qp) {
-			list_del(&group->link);
-			kfree(group);
-		}
+		spin_unlock_irq(&vhca->lock);
 	}
-	spin_unlock_irq(&vhca->lock);
+	vhca_leave_groups(vhca, qp);
+}
+
+static int allocate_queues(struct vhca_qp *qp)
+{
+	const struct ib_qp_cap *cap = &qp->init.cap;
+	bool shared = qp->init.srq;
+	int r = vhca_rq_init(&qp->own_rq, shared ? 0 : cap->max_recv_wr, cap->max_recv_sge);
+
+	qp->rq = shared ? &container_of(qp->init.srq, struct vhca_srq, ib)->rq : &qp->own_rq;
+	if (!r && is_rc(qp) && cap->max_send_wr) {
+		qp->requester.ring =
+			kvcalloc(cap->max_send_wr, sizeof(*qp->requester.ring), GFP_KERNEL);
+		r = qp->requester.ring ? 0 : -ENOMEM;
+	}
+	return r;
+}
+
+static void free_queues(struct vhca_qp *qp)
+{
+	vhca_rq_free(&qp->own_rq);
+	kvfree(qp->requester.ring);
 }
 
 int vhca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init, struct ib_udata *udata)
@@ -103,72 +213,96 @@ int vhca_create_qp(struct ib_qp *ib, struct ib_qp_init_attr *init, struct ib_uda
 
 	if (r)
 		return r;
-	if (init->cap.max_recv_wr) {
-		qp->receives = kvcalloc(init->cap.max_recv_wr, sizeof(*qp->receives), GFP_KERNEL);
-		if (!qp->receives)
-			return -ENOMEM;
-	}
 	spin_lock_init(&qp->lock);
 	refcount_set(&qp->users, 1);
 	init_completion(&qp->unused);
+	INIT_WORK(&qp->work, qp_work);
+	INIT_DELAYED_WORK(&qp->timer, vhca_rc_timer);
 	qp->init = *init;
 	qp->attr.qp_state = IB_QPS_RESET;
 	qp->attr.cap = init->cap;
-	if (init->qp_type != IB_QPT_UD)
+	if (is_special(qp))
 		qp->attr.port_num = init->port_num;
-	r = qp_publish(vhca, qp);
+	r = allocate_queues(qp);
+	if (!r)
+		r = qp_publish(vhca, qp);
 	if (r)
-		kvfree(qp->receives);
+		free_queues(qp);
 	return r;
 }
 
+static void purge_completions(struct vhca_qp *qp)
+{
+	vhca_cq_purge(qp->ib.send_cq, &qp->ib);
+	if (qp->ib.recv_cq != qp->ib.send_cq)
+		vhca_cq_purge(qp->ib.recv_cq, &qp->ib);
+}
+
+/* No completion may name the queue pair afterwards. */
 int vhca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 {
 	struct vhca_qp *qp = to_qp(ib);
 
 	qp_withdraw(to_vhca(ib->device), qp);
-	qp_put(qp);
+	spin_lock_irq(&qp->lock);
+	qp->dying = true;
+	spin_unlock_irq(&qp->lock);
+	vhca_qp_put(qp);
 	wait_for_completion(&qp->unused);
-	kvfree(qp->receives);
+	cancel_delayed_work_sync(&qp->timer);
+	cancel_work_sync(&qp->work);
+	purge_completions(qp);
+	free_queues(qp);
 	return 0;
 }
 
-/* States */
+/* States and attributes */
 
-/* Takes the oldest receive request; under lock. */
-static bool take_receive(struct vhca_qp *qp, struct vhca_receive *out)
+static int check_attributes(const struct vhca *vhca, const struct ib_qp_attr *attr, int mask)
 {
-	if (!qp->receive_count)
-		return false;
-	*out = qp->receives[qp->receive_head];
-	qp->receive_head = (qp->receive_head + 1) % qp->init.cap.max_recv_wr;
-	qp->receive_count--;
-	return true;
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & IB_QP_ALT_PATH)
+		return -EOPNOTSUPP;
+	if ((mask & IB_QP_PORT &&
+	     (attr->port_num < 1 || attr->port_num > vhca->ib.phys_port_cnt)) ||
+	    (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= vhca->num_p_keys) ||
+	    (mask & IB_QP_PATH_MTU &&
+	     (attr->path_mtu < IB_MTU_256 || attr->path_mtu > IB_MTU_4096)) ||
+	    (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > VHCA_READS_MAX) ||
+	    (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > VHCA_READS_MAX) ||
+	    (mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31))
+		return -EINVAL;
+	return 0;
 }
 
-static void flush_receives(struct vhca_qp *qp)
+static void set_connection(struct ib_qp_attr *to, const struct ib_qp_attr *attr, int mask)
 {
-	struct ib_wc wc = {.status = IB_WC_WR_FLUSH_ERR, .opcode = IB_WC_RECV, .qp = &qp->ib};
-	struct vhca_receive receive;
-	bool more;
-
-	local_bh_disable();
-	for (;;) {
-		spin_lock(&qp->lock);
-		more = take_receive(qp, &receive);
-		spin_unlock(&qp->lock);
-		if (!more)
-			break;
-		wc.wr_cqe = receive.cqe;
-		vhca_complete(qp->ib.recv_cq, &wc, false);
+	if (mask & IB_QP_AV) {
+		to->ah_attr = attr->ah_attr;
+		to->ah_attr.grh.sgid_attr = NULL; /* the core holds the reference, not this copy */
 	}
-	local_bh_enable();
+	if (mask & IB_QP_PATH_MTU)
+		to->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_TIMEOUT)
+		to->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		to->retry_cnt = attr->retry_cnt & 7;
+	if (mask & IB_QP_RNR_RETRY)
+		to->rnr_retry = attr->rnr_retry & 7;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		to->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		to->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		to->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_RQ_PSN)
+		to->rq_psn = attr->rq_psn & VHCA_PSN_MASK;
+	if (mask & IB_QP_DEST_QPN)
+		to->dest_qp_num = attr->dest_qp_num & VHCA_PSN_MASK;
 }
 
-static void qp_set_attributes(struct vhca_qp *qp, const struct ib_qp_attr *attr, int mask)
+static void set_attributes(struct vhca_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & IB_QP_STATE)
-		qp->attr.qp_state = attr->qp_state;
 	if (mask & IB_QP_PKEY_INDEX)
 		qp->attr.pkey_index = attr->pkey_index;
 	if (mask & IB_QP_PORT)
@@ -176,36 +310,51 @@ static void qp_set_attributes(struct vhca_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_QKEY)
 		qp->attr.qkey = attr->qkey;
 	if (mask & IB_QP_SQ_PSN)
-		qp->attr.sq_psn = attr->sq_psn;
-	if (qp->attr.qp_state == IB_QPS_RESET) {
-		qp->receive_head = 0;
-		qp->receive_count = 0;
+		qp->attr.sq_psn = attr->sq_psn & VHCA_PSN_MASK;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		qp->attr.qp_access_flags = attr->qp_access_flags;
+	set_connection(&qp->attr, attr, mask);
+}
+
+static void enter_state(struct vhca_qp *qp, enum ib_qp_state from, enum ib_qp_state to)
+{
+	if (to == IB_QPS_ERR) {
+		vhca_qp_fail(qp);
+		return;
 	}
+	qp->attr.qp_state = to;
+	if (to == IB_QPS_RESET) {
+		if (qp->rq == &qp->own_rq)
+			vhca_rq_clear(qp->rq);
+		qp->requester.count = 0;
+		memset(&qp->responder, 0, sizeof(qp->responder));
+	}
+	if (is_rc(qp))
+		vhca_rc_start(qp, from);
 }
 
 int vhca_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
-	struct vhca *vhca = to_vhca(ib->device);
 	struct vhca_qp *qp = to_qp(ib);
 	enum ib_qp_state from, to;
-	int r = 0;
+	unsigned long flags;
+	int r = check_attributes(to_vhca(ib->device), attr, mask);
 
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
-		return -EOPNOTSUPP;
-	if (mask & IB_QP_PORT && (attr->port_num < 1 || attr->port_num > vhca->ib.phys_port_cnt))
-		return -EINVAL;
-	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= vhca->num_p_keys)
-		return -EINVAL;
-	spin_lock_irq(&qp->lock);
-	from = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : qp->attr.qp_state;
+	if (r)
+		return r;
+	spin_lock_irqsave(&qp->lock, flags);
+	from = qp->attr.qp_state;
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
-	if (!ib_modify_qp_is_ok(from, to, ib->qp_type, mask))
+	if ((mask & IB_QP_CUR_STATE && attr->cur_qp_state != from) ||
+	    !ib_modify_qp_is_ok(from, to, ib->qp_type, mask)) {
 		r = -EINVAL;
-	else
-		qp_set_attributes(qp, attr, mask);
-	spin_unlock_irq(&qp->lock);
-	if (!r && to == IB_QPS_ERR)
-		flush_receives(qp);
+	} else {
+		set_attributes(qp, attr, mask);
+		enter_state(qp, from, to);
+	}
+	vhca_qp_unlock(qp, flags);
+	if (!r && to == IB_QPS_RESET)
+		purge_completions(qp);
 	return r;
 }
 
@@ -221,25 +370,50 @@ int vhca_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib
 	return 0;
 }
 
-/* Sending */
+/* Requests */
 
-static u32 length_of(const struct ib_sge *sge, int count)
+int vhca_post_send(struct ib_qp *ib, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
-	u64 length = 0;
+	struct vhca *vhca = to_vhca(ib->device);
+	struct vhca_qp *qp = to_qp(ib);
+	unsigned long flags;
+	int r = 0;
 
-	while (count-- > 0)
-		length += (sge++)->length;
-	return min_t(u64, length, U32_MAX);
-}
-
-/* Kernel clients map no DMA here: an address is one of the kernel. */
-static void gather(u8 *to, const struct ib_sge *sge, int count)
-{
-	for (; count-- > 0; sge++) {
-		memcpy(to, (const void *)(uintptr_t)sge->addr, sge->length);
-		to += sge->length;
+	spin_lock_irqsave(&qp->lock, flags);
+	for (; wr; wr = wr->next) {
+		if (wr->num_sge < 0 || wr->num_sge > qp->init.cap.max_send_sge ||
+		    wr->send_flags & IB_SEND_INLINE)
+			r = -EINVAL;
+		else
+			r = is_rc(qp) ? vhca_rc_post(vhca, qp, wr) : vhca_ud_post(vhca, qp, wr);
+		if (r)
+			break;
 	}
+	spin_unlock_irqrestore(&qp->lock, flags);
+	if (r)
+		*bad = wr;
+	if (is_rc(qp))
+		vhca_qp_kick(qp);
+	return r;
 }
+
+int vhca_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
+{
+	struct vhca_qp *qp = to_qp(ib);
+	enum ib_qp_state state = READ_ONCE(qp->attr.qp_state);
+	int r;
+
+	if (state == IB_QPS_RESET || qp->init.srq) {
+		*bad = wr;
+		return -EINVAL;
+	}
+	r = vhca_rq_post(qp->rq, wr, bad);
+	if (READ_ONCE(qp->attr.qp_state) == IB_QPS_ERR)
+		vhca_qp_kick(qp); /* flushes it */
+	return r;
+}
+
+/* Packets */
 
 static void fill_grh(struct vhca *vhca, u8 port, const struct rdma_ah_attr *attr,
 		     struct ib_grh *grh)
@@ -254,326 +428,36 @@ static void fill_grh(struct vhca *vhca, u8 port, const struct rdma_ah_attr *attr
 	grh->dgid = route->dgid;
 }
 
-/* The headers of a request, from its address handle and the queue pair. */
-static int address_packet(struct vhca *vhca, struct vhca_qp *qp, const struct ib_ud_wr *ud,
-			  struct vhca_packet *out)
+void vhca_route_packet(struct vhca *vhca, u8 port, const struct rdma_ah_attr *attr,
+		       struct vhca_packet *out)
 {
-	struct rdma_ah_attr *attr;
-	u8 port = qp_port(qp);
-	u16 lid = vhca_lid(vhca, port);
-
-	if (!ud->ah)
-		return -EINVAL;
-	attr = &container_of(ud->ah, struct vhca_ah, ib)->attr;
-	memset(out, 0, sizeof(*out));
-	out->opcode = VHCA_UD_SEND;
 	out->dlid = rdma_ah_get_dlid(attr);
 	out->sl = rdma_ah_get_sl(attr);
-	out->slid = lid | (rdma_ah_get_path_bits(attr) & ((1 << vhca_lmc(vhca, port)) - 1));
-	out->src_qp = qp->ib.qp_num;
-	out->dest_qp = ud->remote_qpn & 0xFFFFFF;
-	out->q_key = ud->remote_qkey & 0x80000000 ? qp->attr.qkey : ud->remote_qkey;
+	out->slid = vhca_lid(vhca, port) |
+		    (rdma_ah_get_path_bits(attr) & ((1 << vhca_lmc(vhca, port)) - 1));
 	if (rdma_ah_get_ah_flags(attr) & IB_AH_GRH) {
 		out->has_grh = true;
 		fill_grh(vhca, port, attr, &out->grh);
 	}
-	if (qp->ib.qp_type == IB_QPT_SMI) {
-		out->p_key = IB_DEFAULT_PKEY_FULL;
-		out->q_key = 0;
-		if (out->dlid == be16_to_cpu(IB_LID_PERMISSIVE))
-			out->slid = out->dlid;
-	} else {
-		vhca_read_p_key(vhca, port,
-				qp->ib.qp_type == IB_QPT_GSI ? ud->pkey_index : qp->attr.pkey_index,
-				&out->p_key);
-	}
-	return 0;
 }
 
-static u32 largest_payload(struct vhca *vhca, const struct vhca_qp *qp)
+struct sk_buff *vhca_packet_frame(struct vhca *vhca, u8 port, const struct vhca_packet *packet,
+				  u8 **payload)
 {
-	return qp->ib.qp_type == IB_QPT_UD ? vhca_mtu(vhca, qp_port(qp)) : SPECIAL_MTU;
-}
-
-static void fill_send(struct vhca_send *send, struct vhca_qp *qp, const struct ib_send_wr *wr)
-{
-	refcount_inc(&qp->users);
-	*send = (struct vhca_send){
-		.qp = qp,
-		.cqe = wr->wr_cqe,
-		.status = IB_WC_SUCCESS,
-		.opcode = IB_WC_SEND,
-		.signalled = wr->send_flags & IB_SEND_SIGNALED ||
-			     qp->init.sq_sig_type == IB_SIGNAL_ALL_WR,
-		.port = qp_port(qp),
-		.bytes = length_of(wr->sg_list, wr->num_sge),
-	};
-}
-
-static int post_packet(struct vhca *vhca, struct vhca_qp *qp, const struct ib_send_wr *wr)
-{
-	u32 size = length_of(wr->sg_list, wr->num_sge), headers, whole;
-	struct vhca_packet packet;
-	struct vhca_send *send;
+	u32 pad = vhca_packet_pad(packet->payload_size), headers = vhca_packet_header_size(packet);
 	struct sk_buff *skb;
 	u8 *body;
-	int r;
 
-	if ((wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM) ||
-	    size > largest_payload(vhca, qp))
-		return -EINVAL;
-	r = address_packet(vhca, qp, ud_wr(wr), &packet);
-	if (r)
-		return r;
-	packet.psn = qp->attr.sq_psn++;
-	packet.solicited = wr->send_flags & IB_SEND_SOLICITED;
-	packet.payload_size = size;
-	if (wr->opcode == IB_WR_SEND_WITH_IMM) {
-		packet.opcode = VHCA_UD_SEND_IMMEDIATE;
-		packet.has_immediate = true;
-		packet.immediate = wr->ex.imm_data;
-	}
-	headers = vhca_packet_header_size(&packet);
-	whole = headers + size + vhca_packet_pad(size);
-	skb = vhca_frame_new(vhca, VHCA_PACKET, qp_port(qp), whole, &body);
+	skb = vhca_frame_new(vhca, VHCA_PACKET, port, headers + packet->payload_size + pad, &body);
 	if (!skb)
-		return -ENOMEM;
-	vhca_packet_write(&packet, body);
-	gather(body + headers, wr->sg_list, wr->num_sge);
-	memset(body + headers + size, 0, whole - headers - size);
-	send = vhca_send_of(skb);
-	fill_send(send, qp, wr);
-	send->transmits = true;
-	send->loops = vhca_is_multicast(packet.dlid) && qp->ib.qp_type == IB_QPT_UD &&
-		      !(qp->init.create_flags & IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK);
-	vhca_frame_send(vhca, skb);
-	return 0;
+		return NULL;
+	vhca_packet_write(packet, body);
+	*payload = body + headers;
+	memset(*payload + packet->payload_size, 0, pad);
+	return skb;
 }
 
-/* In the state ERR: the request waits behind those before it, and is flushed. */
-static int post_flushed(struct vhca *vhca, struct vhca_qp *qp, const struct ib_send_wr *wr)
-{
-	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC);
-	struct vhca_send *send;
-
-	if (!skb)
-		return -ENOMEM;
-	send = vhca_send_of(skb);
-	fill_send(send, qp, wr);
-	send->status = IB_WC_WR_FLUSH_ERR;
-	send->signalled = true;
-	vhca_frame_send(vhca, skb);
-	return 0;
-}
-
-static int post_one(struct vhca *vhca, struct vhca_qp *qp, const struct ib_send_wr *wr)
-{
-	enum ib_qp_state state = qp->attr.qp_state;
-	int r;
-
-	if (wr->num_sge < 0 || wr->num_sge > qp->init.cap.max_send_sge)
-		return -EINVAL;
-	if (qp->sends >= qp->init.cap.max_send_wr)
-		return -ENOMEM;
-	if (state == IB_QPS_RTS || state == IB_QPS_SQD)
-		r = post_packet(vhca, qp, wr);
-	else if (state == IB_QPS_ERR || state == IB_QPS_SQE)
-		r = post_flushed(vhca, qp, wr);
-	else
-		r = -EINVAL;
-	if (!r)
-		qp->sends++;
-	return r;
-}
-
-int vhca_post_send(struct ib_qp *ib, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
-{
-	struct vhca *vhca = to_vhca(ib->device);
-	struct vhca_qp *qp = to_qp(ib);
-	unsigned long flags;
-	int r = 0;
-
-	spin_lock_irqsave(&qp->lock, flags);
-	for (; wr && !r; wr = r ? wr : wr->next)
-		r = post_one(vhca, qp, wr);
-	spin_unlock_irqrestore(&qp->lock, flags);
-	if (r)
-		*bad = wr;
-	return r;
-}
-
-void vhca_send_done(const struct vhca_send *send)
-{
-	struct vhca_qp *qp = send->qp;
-	struct ib_wc wc = {
-		.wr_cqe = send->cqe,
-		.status = send->status,
-		.opcode = send->opcode,
-		.byte_len = send->bytes,
-		.qp = &qp->ib,
-		.port_num = send->port,
-	};
-	unsigned long flags;
-
-	spin_lock_irqsave(&qp->lock, flags);
-	qp->sends--;
-	spin_unlock_irqrestore(&qp->lock, flags);
-	if (send->signalled || send->status != IB_WC_SUCCESS)
-		vhca_complete(qp->ib.send_cq, &wc, false);
-	qp_put(qp);
-}
-
-/* Receiving */
-
-int vhca_post_recv(struct ib_qp *ib, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad)
-{
-	struct vhca_qp *qp = to_qp(ib);
-	struct vhca_receive *receive;
-	unsigned long flags;
-	bool flush;
-	int r = 0;
-
-	spin_lock_irqsave(&qp->lock, flags);
-	flush = qp->attr.qp_state == IB_QPS_ERR;
-	for (; wr; wr = wr->next) {
-		u32 max = qp->init.cap.max_recv_wr;
-
-		if (qp->attr.qp_state == IB_QPS_RESET || wr->num_sge < 0 ||
-		    wr->num_sge > qp->init.cap.max_recv_sge)
-			r = -EINVAL;
-		else if (qp->receive_count >= max)
-			r = -ENOMEM;
-		if (r)
-			break;
-		receive = &qp->receives[(qp->receive_head + qp->receive_count++) % max];
-		receive->cqe = wr->wr_cqe;
-		receive->num_sge = wr->num_sge;
-		memcpy(receive->sge, wr->sg_list, wr->num_sge * sizeof(*receive->sge));
-	}
-	spin_unlock_irqrestore(&qp->lock, flags);
-	if (r)
-		*bad = wr;
-	/* Completes the requests, in order, when no lock of the caller is held. */
-	if (flush) {
-		struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC);
-
-		if (skb) {
-			refcount_inc(&qp->users);
-			*vhca_send_of(skb) = (struct vhca_send){.qp = qp, .flushes = true};
-			vhca_frame_send(to_vhca(ib->device), skb);
-		}
-	}
-	return r;
-}
-
-/* Scatters bytes; returns what did not fit. */
-static u32 scatter(const struct vhca_receive *receive, u32 *offset, const void *bytes, u32 size)
-{
-	u32 skip = *offset;
-
-	for (int i = 0; i < receive->num_sge && size; i++) {
-		const struct ib_sge *sge = &receive->sge[i];
-		u32 part;
-
-		if (skip >= sge->length) {
-			skip -= sge->length;
-			continue;
-		}
-		part = min(size, sge->length - skip);
-		memcpy((void *)(uintptr_t)(sge->addr + skip), bytes, part);
-		bytes += part;
-		size -= part;
-		*offset += part;
-		skip = 0;
-	}
-	return size;
-}
-
-/* A packet for a queue pair whose keys are good. */
-struct delivery {
-	const struct vhca_packet *packet;
-	u8 port, path_bits;
-	u16 pkey_index;
-};
-
-static void receive_packet(struct vhca *vhca, struct vhca_qp *qp, const struct delivery *delivery)
-{
-	const struct vhca_packet *packet = delivery->packet;
-	struct ib_wc wc = {
-		.status = IB_WC_SUCCESS,
-		.opcode = IB_WC_RECV,
-		.byte_len = UD_GRH_AREA + packet->payload_size,
-		.qp = &qp->ib,
-		.src_qp = packet->src_qp,
-		.slid = packet->slid,
-		.sl = packet->sl,
-		.dlid_path_bits = delivery->path_bits,
-		.pkey_index = delivery->pkey_index,
-		.port_num = delivery->port,
-		.wc_flags = (packet->has_grh ? IB_WC_GRH : 0) |
-			    (packet->has_immediate ? IB_WC_WITH_IMM : 0),
-	};
-	struct vhca_receive receive;
-	u32 offset = 0, left;
-	bool taken;
-
-	spin_lock(&qp->lock);
-	taken = (qp->attr.qp_state == IB_QPS_RTR || qp->attr.qp_state == IB_QPS_RTS) &&
-		take_receive(qp, &receive);
-	spin_unlock(&qp->lock);
-	if (!taken) {
-		atomic64_inc(&vhca->dropped);
-		return;
-	}
-	wc.wr_cqe = receive.cqe;
-	wc.ex.imm_data = packet->immediate;
-	left = scatter(&receive, &offset, &packet->grh, UD_GRH_AREA);
-	left += scatter(&receive, &offset, packet->payload, packet->payload_size);
-	if (left)
-		wc.status = IB_WC_LOC_LEN_ERR;
-	vhca_complete(qp->ib.recv_cq, &wc, packet->solicited);
-}
-
-/* Whether the keys are good for the queue pair; *key is the bad one. */
-static bool has_good_keys(struct vhca *vhca, struct vhca_qp *qp, struct delivery *delivery,
-			  enum vhca_key *key)
-{
-	const struct vhca_packet *packet = delivery->packet;
-	u16 own;
-	int index;
-
-	if (qp->ib.qp_type == IB_QPT_SMI)
-		return true;
-	*key = VHCA_BAD_P_KEY;
-	if (qp->ib.qp_type == IB_QPT_GSI) {
-		index = vhca_match_p_key(vhca, delivery->port, packet->p_key);
-		if (index < 0)
-			return false;
-		delivery->pkey_index = index;
-	} else {
-		delivery->pkey_index = qp->attr.pkey_index;
-		vhca_read_p_key(vhca, delivery->port, delivery->pkey_index, &own);
-		if (!vhca_p_keys_match(own, packet->p_key))
-			return false;
-	}
-	*key = VHCA_BAD_Q_KEY;
-	return packet->q_key == qp->attr.qkey;
-}
-
-static void offer(struct vhca *vhca, struct vhca_qp *qp, struct delivery delivery, const u8 *bytes)
-{
-	enum vhca_key key;
-
-	if (qp_port(qp) != delivery.port)
-		return;
-	if (has_good_keys(vhca, qp, &delivery, &key))
-		receive_packet(vhca, qp, &delivery);
-	else if (!vhca_is_multicast(delivery.packet->dlid))
-		vhca_report_violation(vhca, delivery.port, key, bytes,
-				      delivery.packet->payload - bytes);
-}
-
-/* The queue pair of a unicast packet, with a use. */
+/* The queue pair of a number, with a use. */
 static struct vhca_qp *find_qp(struct vhca *vhca, u8 port, u32 number)
 {
 	struct vhca_qp *qp;
@@ -595,47 +479,23 @@ static struct vhca_qp *find_qp(struct vhca *vhca, u8 port, u32 number)
 	return qp;
 }
 
-/* The next queue pair in the packet's group behind position, with a use; NULL: no more. */
-static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *packet,
-				   u32 *position)
+static bool is_datagram(const struct vhca_packet *packet)
 {
-	struct vhca_group *group;
-	struct vhca_qp *qp = NULL;
-	unsigned long flags;
-	u32 at = 0;
-
-	spin_lock_irqsave(&vhca->lock, flags);
-	list_for_each_entry(group, &vhca->groups, link)
-	{
-		if (at++ < *position || group->lid != packet->dlid ||
-		    memcmp(&group->gid, &packet->grh.dgid, sizeof(group->gid)))
-			continue;
-		qp = group->qp;
-		refcount_inc(&qp->users);
-		*position = at;
-		break;
-	}
-	spin_unlock_irqrestore(&vhca->lock, flags);
-	return qp;
+	return packet->opcode >= IB_OPCODE_UD;
 }
 
 void vhca_deliver(struct vhca *vhca, u8 port, const u8 *bytes, u32 size)
 {
 	struct vhca_packet packet;
-	struct delivery delivery = {.packet = &packet, .port = port};
 	struct vhca_qp *qp;
-	u32 position = 0;
 
 	if (vhca_packet_read(bytes, size, &packet)) {
 		atomic64_inc(&vhca->dropped);
 		return;
 	}
-	delivery.path_bits = packet.dlid & ((1 << vhca_lmc(vhca, port)) - 1);
 	if (packet.dest_qp == VHCA_MULTICAST_QP) {
-		while ((qp = next_member(vhca, &packet, &position))) {
-			offer(vhca, qp, delivery, bytes);
-			qp_put(qp);
-		}
+		if (is_datagram(&packet))
+			vhca_multicast(vhca, port, &packet, bytes);
 		return;
 	}
 	qp = find_qp(vhca, port, packet.dest_qp);
@@ -643,61 +503,11 @@ void vhca_deliver(struct vhca *vhca, u8 port, const u8 *bytes, u32 size)
 		atomic64_inc(&vhca->dropped);
 		return;
 	}
-	offer(vhca, qp, delivery, bytes);
-	qp_put(qp);
-}
-
-void vhca_flush_later(struct vhca_qp *qp)
-{
-	flush_receives(qp);
-	qp_put(qp);
-}
-
-/* Multicast groups */
-
-int vhca_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
-{
-	struct vhca *vhca = to_vhca(ib->device);
-	struct vhca_group *group = kzalloc(sizeof(*group), GFP_KERNEL), *other;
-
-	if (!group)
-		return -ENOMEM;
-	group->qp = to_qp(ib);
-	group->gid = *gid;
-	group->lid = lid;
-	spin_lock_irq(&vhca->lock);
-	list_for_each_entry(other, &vhca->groups, link)
-	{
-		if (other->qp == group->qp && other->lid == lid &&
-		    !memcmp(&other->gid, gid, sizeof(*gid))) {
-			kfree(group);
-			group = NULL;
-			break;
-		}
-	}
-	if (group)
-		list_add_tail(&group->link, &vhca->groups);
-	spin_unlock_irq(&vhca->lock);
-	return 0;
-}
-
-int vhca_detach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
-{
-	struct vhca *vhca = to_vhca(ib->device);
-	struct vhca_group *group;
-	int r = -EINVAL;
-
-	spin_lock_irq(&vhca->lock);
-	list_for_each_entry(group, &vhca->groups, link)
-	{
-		if (group->qp == to_qp(ib) && group->lid == lid &&
-		    !memcmp(&group->gid, gid, sizeof(*gid))) {
-			list_del(&group->link);
-			kfree(group);
-			r = 0;
-			break;
-		}
-	}
-	spin_unlock_irq(&vhca->lock);
-	return r;
+	if (vhca_qp_port(qp) != port || is_rc(qp) == is_datagram(&packet))
+		atomic64_inc(&vhca->dropped);
+	else if (is_rc(qp))
+		vhca_rc_receive(vhca, qp, port, &packet, bytes);
+	else
+		vhca_ud_receive(vhca, qp, port, &packet, bytes);
+	vhca_qp_put(qp);
 }

@@ -121,6 +121,12 @@ static int vhca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->max_pd = VHCA_OBJECTS_MAX;
 	attr->max_ah = VHCA_OBJECTS_MAX;
 	attr->max_mr = VHCA_OBJECTS_MAX;
+	attr->max_srq = VHCA_OBJECTS_MAX;
+	attr->max_srq_wr = VHCA_WORK_MAX;
+	attr->max_srq_sge = VHCA_SGES_MAX;
+	attr->max_qp_rd_atom = VHCA_READS_MAX;
+	attr->max_qp_init_rd_atom = VHCA_READS_MAX;
+	attr->max_res_rd_atom = VHCA_READS_MAX * VHCA_OBJECTS_MAX;
 	attr->max_mcast_grp = VHCA_OBJECTS_MAX;
 	attr->max_mcast_qp_attach = VHCA_OBJECTS_MAX;
 	attr->max_total_mcast_qp_attach = VHCA_OBJECTS_MAX;
@@ -152,7 +158,7 @@ static int vhca_query_port(struct ib_device *ib, u32 port, struct ib_port_attr *
 	attr->gid_tbl_len = vhca->num_guids;
 	attr->pkey_tbl_len = vhca->num_p_keys;
 	attr->port_cap_flags = get32(info + INFO_CAPABILITIES);
-	attr->max_msg_sz = 1u << 31;
+	attr->max_msg_sz = VHCA_MESSAGE_MAX;
 	attr->bad_pkey_cntr = get16(info + INFO_P_KEY_VIOLATIONS);
 	attr->qkey_viol_cntr = get16(info + INFO_Q_KEY_VIOLATIONS);
 	attr->lid = get16(info + INFO_LID);
@@ -304,20 +310,19 @@ static int vhca_destroy_ah(struct ib_ah *ib, u32 flags)
 	return 0;
 }
 
-static struct ib_mr *vhca_get_dma_mr(struct ib_pd *pd, int access)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
+/* Programs: the device maps no memory, so that nothing must be taken back when it disappears. */
 
-static struct ib_mr *vhca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address,
-				      int access, struct ib_udata *udata)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
-static int vhca_dereg_mr(struct ib_mr *mr, struct ib_udata *udata)
+static int vhca_alloc_ucontext(struct ib_ucontext *context, struct ib_udata *udata)
 {
 	return 0;
+}
+
+static void vhca_dealloc_ucontext(struct ib_ucontext *context)
+{
+}
+
+static void vhca_disassociate_ucontext(struct ib_ucontext *context)
+{
 }
 
 const struct ib_device_ops vhca_ops = {
@@ -326,16 +331,21 @@ const struct ib_device_ops vhca_ops = {
 	.uverbs_abi_ver = 1,
 
 	.alloc_pd = vhca_alloc_pd,
+	.alloc_ucontext = vhca_alloc_ucontext,
 	.attach_mcast = vhca_attach_mcast,
 	.create_ah = vhca_create_ah,
 	.create_cq = vhca_create_cq,
 	.create_qp = vhca_create_qp,
+	.create_srq = vhca_create_srq,
 	.dealloc_pd = vhca_dealloc_pd,
+	.dealloc_ucontext = vhca_dealloc_ucontext,
 	.dereg_mr = vhca_dereg_mr,
 	.destroy_ah = vhca_destroy_ah,
 	.destroy_cq = vhca_destroy_cq,
 	.destroy_qp = vhca_destroy_qp,
+	.destroy_srq = vhca_destroy_srq,
 	.detach_mcast = vhca_detach_mcast,
+	.disassociate_ucontext = vhca_disassociate_ucontext,
 	.get_dev_fw_str = vhca_get_fw_str,
 	.get_dma_mr = vhca_get_dma_mr,
 	.get_link_layer = vhca_get_link_layer,
@@ -343,9 +353,11 @@ const struct ib_device_ops vhca_ops = {
 	.modify_device = vhca_modify_device,
 	.modify_port = vhca_modify_port,
 	.modify_qp = vhca_modify_qp,
+	.modify_srq = vhca_modify_srq,
 	.poll_cq = vhca_poll_cq,
 	.post_recv = vhca_post_recv,
 	.post_send = vhca_post_send,
+	.post_srq_recv = vhca_post_srq_recv,
 	.process_mad = vhca_process_mad,
 	.query_ah = vhca_query_ah,
 	.query_device = vhca_query_device,
@@ -353,6 +365,7 @@ const struct ib_device_ops vhca_ops = {
 	.query_pkey = vhca_query_pkey,
 	.query_port = vhca_query_port,
 	.query_qp = vhca_query_qp,
+	.query_srq = vhca_query_srq,
 	.reg_user_mr = vhca_reg_user_mr,
 	.req_notify_cq = vhca_req_notify_cq,
 
@@ -360,4 +373,6 @@ const struct ib_device_ops vhca_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, vhca_cq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, vhca_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, vhca_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, vhca_srq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, vhca_ucontext, ib),
 };

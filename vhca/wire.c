@@ -74,9 +74,7 @@ static void send_one(struct vhca *vhca, struct sk_buff *skb)
 		transmit(vhca, skb);
 	else
 		kfree_skb(skb);
-	if (send.flushes)
-		vhca_flush_later(send.qp);
-	else if (send.qp)
+	if (send.qp)
 		vhca_send_done(&send);
 	local_bh_enable();
 }

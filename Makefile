@@ -75,7 +75,7 @@ FUZZ_WITH := $(patsubst %,$(BUILD)/obj/tests/fuzz/%.o,assert $(if $(FUZZ),,repla
 
 # These targets need neither a compiler nor a configuration. Those that may have to install a compiler first
 # run a second make for the build.
-UNCONFIGURED := help clean distclean format check check-sanitize demo lint uninstall soak mutants fuzz coverage bench deb check-deb check-systemd
+UNCONFIGURED := help clean distclean format check check-sanitize demo lint uninstall soak mutants fuzz coverage bench deb check-deb check-kernel check-systemd
 ifneq ($(filter-out $(UNCONFIGURED),$(or $(MAKECMDGOALS),all)),)
 include build/config.mk
 endif
@@ -107,7 +107,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$$(nproc))
 Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-5s %s\n' '$(1)' '$(2)')
 
-.PHONY: all tests fuzzers objects check check-sanitize demo soak mutants fuzz coverage bench lint generated format install uninstall deb check-deb check-systemd clean distclean help FORCE
+.PHONY: all tests fuzzers objects check check-sanitize demo soak mutants fuzz coverage bench lint generated format install uninstall deb check-deb check-kernel check-systemd clean distclean help FORCE
 
 all: $(PROGRAMS) $(LIBRARY)
 tests: $(TESTS) $(SIM_RUN) fuzzers
@@ -171,8 +171,9 @@ build/config.mk: configure config.mk.in
 
 # The build is a second make, so that its configure finds the packages that the first line installs.
 check:
-	@scripts/install-deps
+	@scripts/install-deps check-kernel
 	@$(MAKE) $(JOBS) all tests
+	@scripts/vm-kernel >/dev/null || :
 	@scripts/simulated-only scripts/run-tests $(BUILD)
 
 # Runs unit tests, known seeds and the fuzz corpus with AddressSanitizer and UndefinedBehaviorSanitizer. Runs
@@ -288,6 +289,11 @@ check-deb:
 	@scripts/install-deps
 	@scripts/simulated-only scripts/deb --check
 
+check-kernel:
+	@scripts/install-deps check-kernel
+	@$(MAKE) $(JOBS) all
+	@BUILD=$(BUILD) scripts/simulated-only scripts/check-kernel
+
 check-systemd:
 	@scripts/install-deps check-systemd
 	@scripts/deb
@@ -306,6 +312,8 @@ help:
 	@echo 'make check-sanitize'
 	@echo '                 Run unit tests, known seeds and the fuzz corpus with sanitizers, and threads with ThreadSanitizer.'
 	@echo 'make check-deb   Build the packages twice and compare them; run lintian; install, upgrade and purge them in an overlay.'
+	@echo 'make check-kernel'
+	@echo '                 Test with a kernel of Debian in a virtual machine with virtual HCAs. VM_KERNEL=new VM_ACCEL=kvm'
 	@echo 'make check-systemd'
 	@echo '                 Test the packages on a virtual Debian 12: units, udev, journal. VM_ACCEL=kvm uses KVM.'
 	@echo 'make soak        Run managers in simulated fabrics with 2,000 fixed seeds, then with random seeds. MINUTES=10'

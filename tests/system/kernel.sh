@@ -5,12 +5,16 @@
 # host-0003 and host-0005 of a fat tree. Each IPoIB interface is in a network namespace of its own, so that packets
 # between them leave the machine and pass three switches. weftd runs on this machine, at host-0001.
 #
+# The commands of docs/testing-without-hardware.md run on a machine of their own.
+#
 # `make check-kernel` runs this test. It skips if there is no emulator, or no kernel in $BUILD/kernel: scripts/vm-kernel
 # fetches it. VM_KERNEL=new takes another one. $BUILD/vm/ keeps the console.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/vm-lib.sh
 . "$root/tests/system/vm-lib.sh"
+# shellcheck source=tests/system/page.sh
+. "$root/tests/system/page.sh"
 
 if [ -n "${SANITIZE:-}" ]; then
 	echo "skip kernel: weftsim's preload library and sanitizers do not go together"
@@ -78,17 +82,182 @@ lid_at_manager() {
 }
 
 interfaces_come_up() {
-	guest 'for s in one two; do await 20 eval "ip -n $s link | grep -q LOWER_UP.*4092\|LOWER_UP.*2044" || ip -n $s link; done'
+	guest 'for s in one two; do await 20 eval "ip -n $s link show up | grep -q ib.*LOWER_UP" || { ip -n $s link; exit 1; }; done'
 }
 
 ping_passes() {
 	guest "wait=20 pings one ${address[two]}" && echo "# a ping passed $SECONDS s after the start"
 }
 
-# Each packet passes three switches, and their counters have it.
+# Each packet passes three switches. The middle one counts the packets of a ping.
 passes_switches() {
+	local before after
+
 	sim "path ${node[one]} ${node[two]}" >path.txt || because "$(cat path.txt)" || return 1
-	equal "the number of switches on the path" "$(grep -cE 'leaf|spine' path.txt)" 3 || return 1
+	matches 'LID [0-9]*: 3 switches' path.txt || because "the path is $(paste -sd ' ' path.txt)" || return 1
+	read -r spine leaf_port < <(awk 'NR == 2 { port = $4 } NR == 3 { print $1, port }' path.txt | tr -d '[]')
+	before=$(counted "$spine") || return 1
+	guest "ip netns exec one ping -c 8 -i 0.1 ${address[two]}" || return 1
+	after=$(counted "$spine")
+	[ $((after - before)) -ge 16 ] || because "$spine sent $((after - before)) packets for 8 pings"
+}
+
+# counted NODE: the packets that all ports of a switch have sent.
+counted() {
+	look counters.txt host-0001 perfquery -x -a "$(lid_of_node "$1")" || because "perfquery: $(cat counters.txt.err)" || return 1
+	awk -F '\\.\\.+' '/^PortUnicastXmitPkts/ { n += $2 } END { print n + 0 }' counters.txt
+}
+
+lid_of_node() {
+	ctl one node list | json "(grep { \$_->{description} eq \"$1\" } @\$_)[0]{lid}"
+}
+
+# The standard tools, in the machine
+
+# tool PATTERN SCRIPT
+tool() {
+	guest "$2" || return 1
+	matches "$1" guest.txt || because "$2: $(tail -n 3 guest.txt | tr '\n' ' ')"
+}
+
+tools_work() {
+	tool SMINFO_MASTER "sminfo -C $device_one" &&
+		tool 'NodeRecord' "saquery -C $device_one NR" &&
+		tool "^[[:space:]]*dlid\.+${lid[two]}" "saquery -C $device_one PR --slid ${lid[one]} --dlid ${lid[two]}" &&
+		tool 'PortUnicastXmitPkts:\.+[1-9]' "perfquery -x -C $device_one ${lid[two]} 1" || return 1
+	guest "ibtracert -C $device_one ${lid[one]} ${lid[two]}" || return 1
+	equal "the number of switches that ibtracert finds" "$(grep -c 'switch port' guest.txt)" 3
+}
+
+answers_ibping() {
+	guest "ibping -C $device_two -S >/dev/null 2>&1 & sleep 1; ibping -C $device_one -c 3 ${lid[two]}; kill \$!" || return 1
+	matches '3 packets transmitted, 3 received' guest.txt || because "$(tail -n 3 guest.txt | tr '\n' ' ')"
+}
+
+# Changes of the fabric
+
+# child SPACE: an interface for the partition 0x0005.
+child() {
+	echo "i=\$(ip -n $1 -o link | grep -o 'ib[0-9]*' | head -n 1)
+		ip -n $1 link add link \$i name \$i.8005 type ipoib pkey 0x8005 mode datagram &&
+		ip -n $1 address add ${address[$1]/0.0/0.5}/24 dev \$i.8005 && ip -n $1 link set \$i.8005 up"
+}
+
+partition_is_added() {
+	guest "$(child one); $(child two)" || return 1
+	! guest "wait=2 pings one ${address[two]/0.0/0.5}" || because "a ping passes without the P_Key" || return 1
+	ctl one partition add 0x5 blue --ipoib --full --members 0x${guid[one]},0x${guid[two]} >added.txt 2>&1 ||
+		because "$(cat added.txt)" || return 1
+	guest "await 20 grep -lq 0x8005 /sys/class/infiniband/$device_one/ports/1/pkeys/1" || return 1
+	guest "wait=20 pings one ${address[two]/0.0/0.5}"
+}
+
+partition_is_removed() {
+	ctl one partition member remove blue "0x${guid[two]}" >removed.txt 2>&1 || because "$(cat removed.txt)" || return 1
+	guest "await 10 port $device_two pkeys/1 0x0000" || return 1
+	! guest "wait=2 pings one ${address[two]/0.0/0.5}" || because "a ping passes to a port without the P_Key" || return 1
+	guest "wait=10 pings one ${address[two]}" # the other partition
+}
+
+# The HCA returns with the LID that the store has: another one.
+lid_changes() {
+	local old=${lid[one]}
+
+	ctl one save "$work/saved.json" >/dev/null && sed "/${guid[one]}.*\"kind\": \"lid\"/s/\"LID\": [0-9]*/\"LID\": 200/" saved.json >lids.json
+	guest "rdma monitor >/tmp/monitor 2>&1 & echo" || return 1
+	sim "node down ${node[one]}" || return 1
+	guest "await 10 port $device_one state '1: DOWN'" || return 1
+	wait_for 10 is_absent "${node[one]}" || because "weftd does not notice the lost link" || return 1
+	ctl one restore lids.json >restored.txt 2>&1 || because "restore: $(cat restored.txt)" || return 1
+	sim "node reboot ${node[one]}" "node up ${node[one]}" || return 1
+	guest "await 20 port $device_one lid 0xc8 && await 20 port $device_one state '4: ACTIVE'" || because "the LID is not 200" || return 1
+	lid[one]=200
+	[ "$old" -ne 200 ] && guest "wait=30 pings one ${address[two]}"
+}
+
+is_absent() {
+	! ctl one port list "$1" 2>/dev/null | grep -q ACTIVE
+}
+
+# Pings every 0.1 s for 8 s, with a cable of their path pulled after 2 s: at most ten are lost.
+survives_a_cable() {
+	local received
+
+	sim "path ${node[one]} ${node[two]}" >path.txt || because "$(cat path.txt)" || return 1
+	read -r leaf leaf_port < <(awk 'NR == 2 { print $1, $4 }' path.txt | tr -d '[]')
+	guest "ip netns exec one ping -i 0.1 -w 8 ${address[two]} >/tmp/ping 2>&1 & sleep 2" || return 1
+	sim "link down $leaf $leaf_port" || return 1
+	guest 'wait; await 15 grep -q transmitted /tmp/ping; tail -n 3 /tmp/ping' || return 1
+	read -r sent received < <(awk '/transmitted/ { print $1, $4 }' guest.txt)
+	sim "path ${node[one]} ${node[two]}" >later.txt || because "$(cat later.txt)" || return 1
+	! diff -q path.txt later.txt >/dev/null || because "the path is still $(paste -sd ' ' later.txt)" || return 1
+	sim "link up $leaf $leaf_port" || return 1
+	echo "# $received of $sent pings were answered"
+	[ "${sent:-0}" -ge 50 ] && [ $((sent - received)) -le 10 ] || because "$received of ${sent:-0} pings were answered"
+}
+
+# The device and its driver
+
+hca_is_unplugged() {
+	monitor vm device_del "id=$(hca_path 2)"
+	guest "await 30 test ! -e /sys/class/infiniband/$device_two" || because "the device stays" || return 1
+	wait_for 20 matches 'DEVICE_DELETED.*device.3."' vm-monitor.log || because "qemu still has the device" || return 1
+	wait_for 10 is_absent "${node[two]}" || because "weftd does not notice it"
+}
+
+# hca_path NUMBER: the emulator's name of an HCA. The first two anonymous devices are of the agent's port.
+hca_path() {
+	echo "/machine/peripheral-anon/device[$(($1 + 1))]"
+}
+
+hca_is_plugged_in() {
+	monitor vm device_add driver=virtio-net-pci netdev=weft2 mac=02:77:65:66:74:02 host_mtu=4352 id=hca2
+	guest "await 20 eval '[ -n \"\$(device_of ${guid[two]})\" ]' && device_of ${guid[two]}" || because "no new device" || return 1
+	read -r device_two <guest.txt
+	guest "await 20 port $device_two state '4: ACTIVE' && ip -n two link && isolate two ${guid[two]} ${address[two]}/24" || return 1
+	guest "wait=30 pings one ${address[two]}"
+}
+
+driver_is_reloaded() {
+	guest "for n in 1 2 3 4 5; do rmmod vhca && [ -z \"\$(ls /sys/class/infiniband)\" ] && modprobe vhca || exit 1; sleep 0.2; done
+		await 20 eval '[ -n \"\$(interface_of ${guid[one]})\" ] && [ -n \"\$(interface_of ${guid[two]})\" ]'" || return 1
+	isolated && guest "device_of ${guid[one]}; device_of ${guid[two]}" || return 1
+	{ read -r device_one && read -r device_two; } <guest.txt
+	guest "wait=30 pings one ${address[two]}"
+}
+
+link_comes_and_goes() {
+	for _ in 1 2 3; do
+		sim "link down ${node[two]} 1" || return 1
+		guest "await 10 port $device_two state '1: DOWN'" || return 1
+		sim "link up ${node[two]} 1" || return 1
+		guest "await 20 port $device_two state '4: ACTIVE'" || return 1
+	done
+	guest "wait=30 pings one ${address[two]}"
+}
+
+kernel_does_not_complain() {
+	! guest complaints || because "$(head -n 3 guest.txt | tr '\n' ' ')"
+}
+
+# The page as typed, in one shell: blocks of kind `vm`.
+page_is_true() {
+	local n
+
+	stop_vm vm && mkdir page && cd page && split_page vm '$' <"$root/docs/testing-without-hardware.md" || return 1
+	for ((n = 1; n <= $(find . -name '*.shown' | wc -l); n++)); do
+		printf '{\n%s\n} >%s.out 2>&1\necho $? >%s.status\n' "$(<$n)" "$PWD/$n" "$PWD/$n"
+	done >script
+	(cd "$root" && TMPDIR=$work WEFTSIM_SOCKET=$work/page.sock timeout 200 setsid bash -m "$work/page/script") >script.out 2>&1
+	for ((n = 1; n <= $(find . -name '*.shown' | wc -l); n++)); do
+		if [ -s $n.shown ]; then
+			as_shown $n || because "it prints: $(tail -n 20 $n.out); of: $(<$n)" || return 1
+		else
+			equal "the status of: $(<$n) ($(tail -n 1 $n.out))" "$(cat $n.status 2>/dev/null)" 0 || return 1
+		fi
+	done
+	cd ..
+	[ "$n" -gt 5 ] || because "the page has $((n - 1)) commands"
 }
 
 if ! "$BUILD/weftsim" topology fattree:radix=4,levels=2 >fabric.net; then
@@ -96,14 +265,26 @@ if ! "$BUILD/weftsim" topology fattree:radix=4,levels=2 >fabric.net; then
 	finish
 fi
 check "a fabric" start_weftsim fabric.net || finish
-check "a kernel and an image" prepare_vm "$kernel" lib/guest.sh="$root/tests/vm/guest.sh" || finish
-start_vm vm "${node[@]}"
-check "a manager" start_weftd one host-0001
+check "a kernel and an image" prepare_vm "$kernel" || finish
+start_vm vm "${node[one]}" "${node[two]}"
+check "a manager" start_weftd one host-0001 -o 'partition_config_file="none.conf"'
 check "the machine boots" boots || finish
 check "two HCAs with umad and issm" has_devices || finish
 check "an IPoIB interface in each namespace" isolated || finish
 check "ports are ACTIVE, with the LIDs of the manager" ports_are_active
 check "IPoIB comes up by itself" interfaces_come_up
 check "a ping passes" ping_passes || finish
-check "the path has three switches" passes_switches
+check "through three switches" passes_switches
+check "sminfo, saquery, perfquery and ibtracert" tools_work
+check "ibping" answers_ibping
+check "a partition is added to a running interface" partition_is_added
+check "a removed member receives nothing" partition_is_removed
+check "a cable on the path is pulled" survives_a_cable
+check "a LID changes" lid_changes
+check "a link comes and goes" link_comes_and_goes
+check "an HCA is unplugged" hca_is_unplugged
+check "an HCA is plugged in" hca_is_plugged_in
+check "the driver is unloaded and loaded" driver_is_reloaded
+check "the kernel does not complain" kernel_does_not_complain
+check "docs/testing-without-hardware.md, as typed" page_is_true
 finish

@@ -27,8 +27,8 @@ prepare_vm() {
 	shift
 	mkdir -p "$vm_folder"
 	vm_kernel=$(BUILD=$BUILD "$root/scripts/vm-kernel" "$name" 2>vm-kernel.err) || because "$(tail -n 1 vm-kernel.err)" || return 1
-	vm_image=$vm_folder/$name.initramfs
-	"$root/scripts/vm-image" "$vm_kernel" "$vm_image" "$@" 2>vm-image.err || because "$(tail -n 1 vm-image.err)"
+	vm_image=$vm_folder/$name-$(cksum <<<"$*" | cut -d ' ' -f 1).initramfs
+	"$root/scripts/vm-image" "$vm_kernel" "$vm_image" lib/guest.sh="$root/tests/vm/guest.sh" "$@" 2>vm-image.err || because "$(tail -n 1 vm-image.err)"
 }
 
 # start_vm NAME [NODE...]: boots a machine with one HCA for each node, and does not wait for it. $vm_memory has its MiB,
@@ -48,10 +48,10 @@ start_vm() {
 	[ $# -eq 0 ] || command=("$BUILD/weftsim" vm "${command[@]}" --)
 	machine="-nodefaults -no-user-config -machine pc -bios qboot.rom -accel ${VM_ACCEL:-tcg} -cpu max -smp 1 -display none
 		-no-reboot -device virtio-serial-pci -device virtserialport,chardev=agent,name=weft.agent"
-	# shellcheck disable=SC2206 # words are meant
+	# shellcheck disable=SC2054,SC2206 # words are meant
 	command+=(qemu-system-x86_64 $machine -m "${vm_memory:-512}" -kernel "$vm_kernel/vmlinux" -initrd "$vm_image"
 		-append "$append" -serial "file:$vm_folder/$name.console" -chardev "pipe,id=agent,path=$PWD/$name.agent"
-		-chardev "pipe,id=monitor,path=$PWD/$name.monitor" -mon chardev=monitor)
+		-chardev "pipe,id=monitor,path=$PWD/$name.monitor" -mon chardev=monitor,mode=control)
 	ln -sf "$vm_folder/$name.console" "$name-console.log"
 	: >"$vm_folder/$name.console"
 	exec {fd}<>"$name.agent.in" && vm_in[$name]=$fd
@@ -61,6 +61,7 @@ start_vm() {
 	pids[$name]=$!
 	cat <>"$name.monitor.out" >"$name-monitor.log" &
 	pids[$name-monitor]=$!
+	monitor "$name" qmp_capabilities
 }
 
 # vm_is_up NAME [SECONDS]: waits until the machine takes scripts; $said has its uptime and kernel.
@@ -86,9 +87,17 @@ in_vm() {
 	return 124
 }
 
-# monitor NAME COMMAND: a command of qemu's monitor. NAME-monitor.log has what it says.
+# monitor NAME COMMAND [ARGUMENT=VALUE]...: a command of qemu's monitor (QMP). NAME-monitor.log has its answer.
 monitor() {
-	echo "$2" >&"${vm_monitor[$1]}"
+	local name=$1 verb=$2 arguments='' argument value
+
+	shift 2
+	for argument; do
+		value=${argument#*=}
+		[[ $value =~ ^[0-9]+$ ]] || value="\"$value\""
+		arguments+=${arguments:+, }"\"${argument%%=*}\": $value"
+	done
+	echo "{\"execute\": \"$verb\", \"arguments\": {$arguments}}" >&"${vm_monitor[$name]}"
 }
 
 # stop_vm NAME: as if its power were cut.

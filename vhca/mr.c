@@ -183,7 +183,7 @@ static int publish(struct vhca *vhca, struct vhca_mr *mr)
 }
 
 struct ib_mr *vhca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address, int access,
-			       struct ib_udata *udata)
+			       VHCA_MR_UDATA(udata))
 {
 	static const int supported = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 				     IB_ACCESS_REMOTE_READ | IB_ACCESS_OPTIONAL;

@@ -338,7 +338,7 @@ struct vhca_mr {
 
 struct ib_mr *vhca_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *vhca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address, int access,
-			       struct ib_udata *udata);
+			       VHCA_MR_UDATA(udata));
 int vhca_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
 /* Copy size bytes from or to the memory of a key, at address. access: IB_ACCESS_ bits that the
  * region must have. The requests of the kernel may have the key 0, which means an address of the

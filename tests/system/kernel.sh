@@ -42,6 +42,15 @@ guest() {
 	in_vm vm "$1" >guest.txt || because "\`$1\` ($?): $(tail -n 3 guest.txt | tr '\n' ' ')"
 }
 
+# The program is compiled only if it has changed, because a new file makes a new image.
+image_is_made() {
+	local source=$root/tests/system/umad_facts.c program=$BUILD/vm/umad_facts
+
+	mkdir -p "$BUILD/vm"
+	[ "$program" -nt "$source" ] || "${CC:-cc}" -I"$root" -O2 -D_GNU_SOURCE -o "$program" "$source" || because "umad_facts.c" || return 1
+	prepare_vm "$kernel" bin/umad_facts="$program"
+}
+
 # The machine and its devices
 
 boots() {
@@ -79,6 +88,17 @@ ports_are_active() {
 
 lid_at_manager() {
 	ctl one port list "$1" | json '$_->[0]{lid}'
+}
+
+# umad-facts.sh compares weftsim's imitation of umad with the same file.
+umad_agrees() {
+	local number peer
+
+	peer=$(ctl one port list host-0002 | json '$_->[0]{lid}') || because "no LID of host-0002" || return 1
+	number=$(in_vm vm "grep -l '^$device_one\$' /sys/class/infiniband_mad/umad*/ibdev | grep -o '[0-9]*' | head -n 1")
+	in_vm vm "umad_facts /dev/infiniband $number $peer" >facts.txt || because "umad_facts: $(tail -n 1 facts.txt)" || return 1
+	diff "$root/tests/golden/umad.golden" facts.txt >facts.diff ||
+		because "$(grep -c '^[<>]' facts.diff) lines differ: $(grep -m 2 '^[<>]' facts.diff | paste -sd ' ')"
 }
 
 interfaces_come_up() {
@@ -265,7 +285,7 @@ if ! "$BUILD/weftsim" topology fattree:radix=4,levels=2 >fabric.net; then
 	finish
 fi
 check "a fabric" start_weftsim fabric.net || finish
-check "a kernel and an image" prepare_vm "$kernel" || finish
+check "a kernel and an image" image_is_made || finish
 start_vm vm "${node[one]}" "${node[two]}"
 check "a manager" start_weftd one host-0001 -o 'partition_config_file="none.conf"'
 check "the machine boots" boots || finish
@@ -276,6 +296,7 @@ check "IPoIB comes up by itself" interfaces_come_up
 check "a ping passes" ping_passes || finish
 check "through three switches" passes_switches
 check "sminfo, saquery, perfquery and ibtracert" tools_work
+check "umad answers as weftsim imitates it" umad_agrees
 check "ibping" answers_ibping
 check "a partition is added to a running interface" partition_is_added
 check "a removed member receives nothing" partition_is_removed

@@ -2,10 +2,10 @@
 /*
  * The facts of a umad device: `umad_facts FOLDER NUMBER PEER_LID` prints the result of each call
  * that a program can make, of the kernel or of weftsim's imitation of it. FOLDER has the device
- * nodes umadNUMBER and issmNUMBER, such as /dev/infiniband. tests/golden/umad.golden has the results
- * of a Debian kernel with the module vhca. tests/system/umad-facts.sh compares those of weftsim
- * with it, and tests/system/kernel.sh those of the kernel. So both use the same fabric: this node
- * is host-0003, weftd manages it from host-0001, and no program runs at the peer.
+ * nodes umadNUMBER and issmNUMBER, such as /dev/infiniband. tests/golden/umad.golden has the
+ * results of a Debian kernel with the module vhca. tests/system/umad-facts.sh compares those of
+ * weftsim with it, and tests/system/kernel.sh those of the kernel. So both use the same fabric:
+ * this node is host-0003, weftd manages it from host-0001, and no program runs at the peer.
  *
  * It judges nothing. A line is a fact: a name, and the values of one call. Values that differ from
  * run to run are not printed, nor those of ib_cm and of the device's vendor.

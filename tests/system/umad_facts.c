@@ -217,12 +217,12 @@ static ssize_t get(int fd, struct umad *umad, size_t room, int wait_ms)
 
 static const char *lid_name(uint16_t lid)
 {
-	static char number[8];
+	static char text[8];
 
 	if (lid == own_lid || lid == peer_lid || lid == sm_lid)
 		return lid == own_lid ? "own" : lid == peer_lid ? "peer" : "sm";
-	snprintf(number, sizeof(number), "%u", lid);
-	return number;
+	snprintf(text, sizeof(text), "%u", lid);
+	return text;
 }
 
 /* The facts of a received MAD. The upper half of a TID is the number of an agent. */
@@ -684,16 +684,16 @@ static void facts_files(const char *device)
 static unsigned number_in(const char *device, const char *file)
 {
 	char path[512];
-	unsigned number = 0;
+	unsigned value = 0;
 	FILE *stream;
 
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/%s", device, file);
 	stream = fopen(path, "r");
-	if (!stream || fscanf(stream, "%x", &number) != 1)
+	if (!stream || fscanf(stream, "%x", &value) != 1)
 		fprintf(stderr, "umad_facts: no number in %s\n", path);
 	if (stream)
 		fclose(stream);
-	return number;
+	return value;
 }
 
 int main(int argc, char **argv)

@@ -194,6 +194,7 @@ static void go_back(struct vhca_qp *qp)
 	req->packet =
 		req->count ? (req->unacked_psn - wqe_at(qp, 0)->first_psn) & VHCA_PSN_MASK : 0;
 	req->read_end_psn = req->unacked_psn;
+	arm_for_answer(qp);
 	vhca_qp_kick(qp);
 }
 
@@ -206,6 +207,18 @@ static void retry(struct vhca_qp *qp)
 		return;
 	}
 	req->retries--;
+	go_back(qp);
+}
+
+/* A later packet is answered: the response to the oldest RDMA read was lost. What follows it on the
+ * way says the same, so that this counts once; then the time-out decides. */
+static void miss_response(struct vhca_qp *qp)
+{
+	struct vhca_requester *req = &qp->requester;
+
+	if (req->missed_psn == req->unacked_psn)
+		return;
+	req->missed_psn = req->unacked_psn;
 	go_back(qp);
 }
 
@@ -477,7 +490,7 @@ static void take_acknowledgement(struct vhca_qp *qp, u32 psn, u8 syndrome)
 	    vhca_psn_distance(psn, req->sent_psn) >= 0)
 		return; /* a duplicate, or a ghost */
 	if (!acknowledge_before(qp, kind == ACK ? vhca_psn_add(psn, 1) : psn)) {
-		retry(qp);
+		miss_response(qp);
 		return;
 	}
 	if (kind == RNR_NAK)
@@ -498,7 +511,7 @@ static void take_response(struct vhca_qp *qp, const struct vhca_packet *packet)
 	    vhca_psn_distance(packet->psn, req->sent_psn) >= 0)
 		return;
 	if (!acknowledge_before(qp, packet->psn)) {
-		retry(qp); /* an earlier response is lost */
+		miss_response(qp);
 		return;
 	}
 	if (!req->count || !is_read(wqe_at(qp, 0)))
@@ -543,6 +556,7 @@ void vhca_rc_start(struct vhca_qp *qp, enum ib_qp_state from)
 		req->unacked_psn = req->next_psn;
 		req->sent_psn = req->next_psn;
 		req->read_end_psn = req->next_psn;
+		req->missed_psn = U32_MAX;
 		req->retries = qp->attr.retry_cnt;
 		req->rnr_retries = qp->attr.rnr_retry;
 	} else if (to == IB_QPS_RESET) {

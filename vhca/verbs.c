@@ -9,6 +9,9 @@
 
 #include "vhca.h"
 
+/* The time that a request waits for the driver: 4.096 us << 15, because machines are emulated. */
+enum { ACK_DELAY = 15 };
+
 /* PortInfo: offsets of the bytes used here (14.2.5.6). */
 enum {
 	INFO_GID_PREFIX = 8,
@@ -114,7 +117,10 @@ static int vhca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->page_size_cap = PAGE_SIZE;
 	attr->max_qp = VHCA_OBJECTS_MAX;
 	attr->max_qp_wr = VHCA_WORK_MAX;
+	attr->fw_ver = (u64)VHCA_VERSION << 32;
+	attr->local_ca_ack_delay = ACK_DELAY;
 	attr->max_send_sge = VHCA_SGES_MAX;
+	attr->max_sge_rd = VHCA_SGES_MAX;
 	attr->max_recv_sge = VHCA_SGES_MAX;
 	attr->max_cq = VHCA_OBJECTS_MAX;
 	attr->max_cqe = VHCA_CQES_MAX;
@@ -337,6 +343,7 @@ const struct ib_device_ops vhca_ops = {
 	.create_cq = vhca_create_cq,
 	.create_qp = vhca_create_qp,
 	.create_srq = vhca_create_srq,
+	.create_user_ah = vhca_create_ah,
 	.dealloc_pd = vhca_dealloc_pd,
 	.dealloc_ucontext = vhca_dealloc_ucontext,
 	.dereg_mr = vhca_dereg_mr,

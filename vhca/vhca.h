@@ -162,6 +162,7 @@ struct vhca_requester {
 	u32 at, packet; /* the next to be sent: a request, counted from the oldest, and a packet of
 			   it */
 	u8 retries, rnr_retries; /* left */
+	u32 missed_psn;		 /* for which an RDMA read was sent again at once */
 	bool waits_for_receiver; /* RNR: the timer continues */
 };
 

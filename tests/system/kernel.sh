@@ -77,7 +77,7 @@ isolated() {
 ports_are_active() {
 	local name
 
-	guest "await 30 port $device_one state '4: ACTIVE' && await 30 port $device_two state '4: ACTIVE'" || return 1
+	guest "await 60 port $device_one state '4: ACTIVE' && await 60 port $device_two state '4: ACTIVE'" || return 1
 	guest "cat /sys/class/infiniband/{$device_one,$device_two}/ports/1/lid" || return 1
 	{ read -r "lid[one]" && read -r "lid[two]"; } <guest.txt
 	for name in one two; do
@@ -102,11 +102,11 @@ umad_agrees() {
 }
 
 interfaces_come_up() {
-	guest 'for s in one two; do await 20 eval "ip -n $s link show up | grep -q ib.*LOWER_UP" || { ip -n $s link; exit 1; }; done'
+	guest 'for s in one two; do await 60 eval "ip -n $s link show up | grep -q ib.*LOWER_UP" || { ip -n $s link; exit 1; }; done'
 }
 
 ping_passes() {
-	guest "wait=20 pings one ${address[two]}" && echo "# a ping passed $SECONDS s after the start"
+	guest "wait=60 pings one ${address[two]}" && echo "# a ping passed $SECONDS s after the start"
 }
 
 # Each packet passes three switches. The middle one counts the packets of a ping.
@@ -168,13 +168,13 @@ partition_is_added() {
 	! guest "wait=2 pings one ${address[two]/0.0/0.5}" || because "a ping passes without the P_Key" || return 1
 	ctl one partition add 0x5 blue --ipoib --full --members 0x${guid[one]},0x${guid[two]} >added.txt 2>&1 ||
 		because "$(cat added.txt)" || return 1
-	guest "await 20 grep -lq 0x8005 /sys/class/infiniband/$device_one/ports/1/pkeys/1" || return 1
-	guest "wait=20 pings one ${address[two]/0.0/0.5}"
+	guest "await 60 grep -lq 0x8005 /sys/class/infiniband/$device_one/ports/1/pkeys/1" || return 1
+	guest "wait=60 pings one ${address[two]/0.0/0.5}"
 }
 
 partition_is_removed() {
 	ctl one partition member remove blue "0x${guid[two]}" >removed.txt 2>&1 || because "$(cat removed.txt)" || return 1
-	guest "await 10 port $device_two pkeys/1 0x0000" || return 1
+	guest "await 60 port $device_two pkeys/1 0x0000" || return 1
 	! guest "wait=2 pings one ${address[two]/0.0/0.5}" || because "a ping passes to a port without the P_Key" || return 1
 	guest "wait=10 pings one ${address[two]}" # the other partition
 }
@@ -186,13 +186,13 @@ lid_changes() {
 	ctl one save "$work/saved.json" >/dev/null && sed "/${guid[one]}.*\"kind\": \"lid\"/s/\"LID\": [0-9]*/\"LID\": 200/" saved.json >lids.json
 	guest "rdma monitor >/tmp/monitor 2>&1 & echo" || return 1
 	sim "node down ${node[one]}" || return 1
-	guest "await 10 port $device_one state '1: DOWN'" || return 1
-	wait_for 10 is_absent "${node[one]}" || because "weftd does not notice the lost link" || return 1
+	guest "await 60 port $device_one state '1: DOWN'" || return 1
+	wait_for 60 is_absent "${node[one]}" || because "weftd does not notice the lost link" || return 1
 	ctl one restore lids.json >restored.txt 2>&1 || because "restore: $(cat restored.txt)" || return 1
 	sim "node reboot ${node[one]}" "node up ${node[one]}" || return 1
-	guest "await 20 port $device_one lid 0xc8 && await 20 port $device_one state '4: ACTIVE'" || because "the LID is not 200" || return 1
+	guest "await 60 port $device_one lid 0xc8 && await 60 port $device_one state '4: ACTIVE'" || because "the LID is not 200" || return 1
 	lid[one]=200
-	[ "$old" -ne 200 ] && guest "wait=30 pings one ${address[two]}"
+	[ "$old" -ne 200 ] && guest "wait=60 pings one ${address[two]}"
 }
 
 is_absent() {
@@ -220,9 +220,9 @@ survives_a_cable() {
 
 hca_is_unplugged() {
 	monitor vm device_del "id=$(hca_path 2)"
-	guest "await 30 test ! -e /sys/class/infiniband/$device_two" || because "the device stays" || return 1
-	wait_for 20 matches 'DEVICE_DELETED.*device.3."' vm-monitor.log || because "qemu still has the device" || return 1
-	wait_for 10 is_absent "${node[two]}" || because "weftd does not notice it"
+	guest "await 60 test ! -e /sys/class/infiniband/$device_two" || because "the device stays" || return 1
+	wait_for 60 matches 'DEVICE_DELETED.*device.3."' vm-monitor.log || because "qemu still has the device" || return 1
+	wait_for 60 is_absent "${node[two]}" || because "weftd does not notice it"
 }
 
 # hca_path NUMBER: the emulator's name of an HCA. The first two anonymous devices are of the agent's port.
@@ -232,28 +232,28 @@ hca_path() {
 
 hca_is_plugged_in() {
 	monitor vm device_add driver=virtio-net-pci netdev=weft2 mac=02:77:65:66:74:02 host_mtu=4352 id=hca2
-	guest "await 20 eval '[ -n \"\$(device_of ${guid[two]})\" ]' && device_of ${guid[two]}" || because "no new device" || return 1
+	guest "await 60 eval '[ -n \"\$(device_of ${guid[two]})\" ]' && device_of ${guid[two]}" || because "no new device" || return 1
 	read -r device_two <guest.txt
-	guest "await 20 port $device_two state '4: ACTIVE' && ip -n two link && isolate two ${guid[two]} ${address[two]}/24" || return 1
-	guest "wait=30 pings one ${address[two]}"
+	guest "await 60 port $device_two state '4: ACTIVE' && ip -n two link && isolate two ${guid[two]} ${address[two]}/24" || return 1
+	guest "wait=60 pings one ${address[two]}"
 }
 
 driver_is_reloaded() {
-	guest "for n in 1 2 3 4 5; do rmmod vhca && [ -z \"\$(ls /sys/class/infiniband)\" ] && modprobe vhca || exit 1; sleep 0.2; done
-		await 20 eval '[ -n \"\$(interface_of ${guid[one]})\" ] && [ -n \"\$(interface_of ${guid[two]})\" ]'" || return 1
+	guest "for n in 1 2 3; do rmmod vhca && [ -z \"\$(ls /sys/class/infiniband)\" ] && modprobe vhca || exit 1; sleep 0.2; done
+		await 60 eval '[ -n \"\$(interface_of ${guid[one]})\" ] && [ -n \"\$(interface_of ${guid[two]})\" ]'" || return 1
 	isolated && guest "device_of ${guid[one]}; device_of ${guid[two]}" || return 1
 	{ read -r device_one && read -r device_two; } <guest.txt
-	guest "wait=30 pings one ${address[two]}"
+	guest "wait=60 pings one ${address[two]}"
 }
 
 link_comes_and_goes() {
 	for _ in 1 2 3; do
 		sim "link down ${node[two]} 1" || return 1
-		guest "await 10 port $device_two state '1: DOWN'" || return 1
+		guest "await 60 port $device_two state '1: DOWN'" || return 1
 		sim "link up ${node[two]} 1" || return 1
-		guest "await 20 port $device_two state '4: ACTIVE'" || return 1
+		guest "await 60 port $device_two state '4: ACTIVE'" || return 1
 	done
-	guest "wait=30 pings one ${address[two]}"
+	guest "wait=60 pings one ${address[two]}"
 }
 
 kernel_does_not_complain() {

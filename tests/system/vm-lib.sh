@@ -66,19 +66,19 @@ start_vm() {
 
 # vm_is_up NAME [SECONDS]: waits until the machine takes scripts; $said has its uptime and kernel.
 vm_is_up() {
-	until read -r -t "${2:-60}" said <&"${vm_out[$1]}" && [[ $said == "up "* ]]; do
+	until read -r -t "${2:-120}" said <&"${vm_out[$1]}" && [[ $said == "up "* ]]; do
 		runs "$1" && [ -n "$said" ] ||
 			because "the machine does not boot: $(tail -n 1 "$1.log" "$vm_folder/$1.console" | tail -n 1)" || return 1
 	done
 }
 
 # in_vm NAME SCRIPT: executes it there with bash; prints its output and returns its status. A machine runs one script at
-# a time. $vm_timeout has its seconds (default 60); after them the status is 124.
+# a time. $vm_timeout has its seconds (default 120); after them the status is 124.
 in_vm() {
 	local name=$1 number=$BASHPID.$RANDOM line
 
 	base64 -w 0 <<<"$2" >"$name.script" && echo "$number $(<"$name.script")" >&"${vm_in[$name]}"
-	while IFS= read -r -t "${vm_timeout:-60}" line <&"${vm_out[$name]}"; do
+	while IFS= read -r -t "${vm_timeout:-120}" line <&"${vm_out[$name]}"; do
 		case $line in
 		"$number = "*) return "${line##* }" ;;
 		"$number "*) printf '%s\n' "${line#* }" ;;

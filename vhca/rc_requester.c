@@ -269,10 +269,13 @@ static bool read_is_under_way(const struct vhca_requester *req)
 	return vhca_psn_distance(req->read_end_psn, req->unacked_psn) > 0;
 }
 
-/* The packets that the next frame stands for: those of the response to an RDMA read, or 1. */
+/* The packets that the next frame stands for: those of the response to an RDMA read, or 1. A read
+ * that is sent again ends where it ended before: the responder takes it for a duplicate. */
 static u32 packets_of_next(const struct vhca_wqe *wqe, u32 packet)
 {
-	return is_read(wqe) ? min_t(u32, wqe->packets - packet, READ_PACKETS) : 1;
+	if (!is_read(wqe))
+		return 1;
+	return min_t(u32, wqe->packets - packet, READ_PACKETS - packet % READ_PACKETS);
 }
 
 static bool may_send_next(struct vhca_qp *qp)
@@ -306,7 +309,7 @@ static void fill_request(struct vhca *vhca, struct vhca_qp *qp, const struct vhc
 	out->immediate = wqe->immediate;
 	if (is_read(wqe)) {
 		out->remote_address += offset;
-		out->remote_length = min_t(u32, left, READ_PACKETS * mtu);
+		out->remote_length = min_t(u32, left, packets_of_next(wqe, packet) * mtu);
 		return;
 	}
 	out->payload_size = min(left, mtu);

@@ -275,7 +275,7 @@ static u8 respond(struct vhca *vhca, struct vhca_qp *qp, const struct vhca_packe
 	return 0;
 }
 
-/* A duplicate is executed again (9.7.5.1.5). */
+/* A duplicate is executed again (9.7.5.1.5). All of it must have been executed before. */
 static void take_read(struct vhca *vhca, struct vhca_qp *qp, const struct vhca_packet *packet,
 		      bool duplicate)
 {
@@ -283,6 +283,9 @@ static void take_read(struct vhca *vhca, struct vhca_qp *qp, const struct vhca_p
 	u32 count = response_packets(qp, packet);
 	u8 nak = 0;
 
+	if (duplicate &&
+	    vhca_psn_distance(vhca_psn_add(packet->psn, count), resp->expected_psn) > 0)
+		return;
 	if (resp->message != VHCA_NO_MESSAGE && !duplicate)
 		nak = NAK_INVALID;
 	else if (count > RESPONSE_PACKETS_MAX || packet->payload_size)

@@ -117,6 +117,7 @@ static int register_hca(struct vhca *vhca)
 	ib_set_device_ops(ib, &vhca_ops);
 	ib->uverbs_cmd_mask |= USER_COMMANDS;
 	r = ib_register_device(ib, "vhca%d", NULL);
+	vhca->refused = r;
 	if (r)
 		return r;
 	smp_store_release(&vhca->registered, true);
@@ -124,11 +125,13 @@ static int register_hca(struct vhca *vhca)
 	return 0;
 }
 
-/* Makes the HCA usable; harmless if it is. */
+/* Makes the HCA usable; harmless if it is. The core does not register a device that it refused. */
 static int start_hca(struct vhca *vhca)
 {
 	int r = 0;
 
+	if (vhca->refused)
+		return 0;
 	if (!vhca->registered)
 		r = open_interface(vhca);
 	if (!r && !vhca->greeted && netif_running(vhca->netdev)) {
@@ -187,7 +190,10 @@ static void manage(struct work_struct *work)
 		netdev_info(vhca->netdev, "vhca: weftsim does not answer; trying again\n");
 	else
 		netdev_err(vhca->netdev, "vhca: no HCA: error %d\n", r);
-	queue_delayed_work(manager, &vhca->manage, msecs_to_jiffies(GREET_AGAIN_MS));
+	if (vhca->refused)
+		say_bye(vhca);
+	else
+		queue_delayed_work(manager, &vhca->manage, msecs_to_jiffies(GREET_AGAIN_MS));
 }
 
 /* Interfaces */
@@ -274,22 +280,12 @@ static int __init vhca_init(void)
 	return r;
 }
 
-static bool no_hcas(void)
-{
-	bool empty;
-
-	mutex_lock(&hcas_lock);
-	empty = list_empty(&hcas);
-	mutex_unlock(&hcas_lock);
-	return empty;
-}
-
 /* Unregistering the notifier ends each HCA. */
 static void __exit vhca_exit(void)
 {
 	unloading = true;
 	unregister_netdevice_notifier(&netdev_notifier);
-	wait_event(hca_removed, no_hcas());
+	wait_event(hca_removed, list_empty(&hcas));
 	destroy_workqueue(manager);
 	dev_remove_pack(&frame_type);
 }

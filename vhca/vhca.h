@@ -65,7 +65,7 @@ struct vhca {
 	bool leaving;		    /* the HCA ends */
 	bool gone;		    /* and its interface with it: nothing can be sent */
 	bool greeted;		    /* weftsim answered HELLO since the interface is up */
-	bool registered;
+	bool registered, refused;   /* by the RDMA core */
 
 	struct sk_buff_head sending;
 	struct work_struct send;

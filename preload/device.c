@@ -112,6 +112,7 @@ static int device_init(struct device *device, enum wire_kind kind, uint32_t id, 
 	device->id = id;
 	atomic_store(&device->descriptors, 1);
 	atomic_store(&device->agents, 0);
+	atomic_store(&device->with_rmpp, 0);
 	atomic_store(&device->rmpp_agents, 0);
 	atomic_store(&device->used, false);
 	atomic_store(&device->has_pkey, false);
@@ -224,6 +225,10 @@ static int device_register(struct device *device, const struct wire_call *call,
 	if (answer->agent >= DEVICE_AGENTS_MAX)
 		return -EPROTO;
 	bit = 1u << answer->agent;
+	if (call->rmpp_version)
+		atomic_fetch_or(&device->with_rmpp, bit);
+	else
+		atomic_fetch_and(&device->with_rmpp, ~bit);
 	if (call->rmpp_version && !(call->flags & IB_USER_MAD_USER_RMPP))
 		atomic_fetch_or(&device->rmpp_agents, bit);
 	else

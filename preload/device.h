@@ -32,8 +32,9 @@ struct device {
 	atomic_uint descriptors;
 	enum wire_kind kind;
 	uint32_t id; /* the server's number of the connection */
-	/* Bits by agent number: registered agents, and those whose RMPP is the kernel's. */
-	atomic_uint agents, rmpp_agents;
+	/* Bits by agent number: registered agents, those with RMPP, and those whose RMPP is the
+	 * kernel's. */
+	atomic_uint agents, with_rmpp, rmpp_agents;
 	atomic_bool used;	  /* an agent was registered */
 	atomic_bool has_pkey;	  /* the header has 64 bytes, not 56 */
 	atomic_uint gone;	  /* number of errors that its program got since the server ended */

@@ -255,6 +255,8 @@ static int may_write(struct device *device, const struct ib_user_mad_hdr *header
 		return -EIO;
 	if (mad_size < header_size)
 		return -EINVAL;
+	if (header_size == MAD_HEADER_SIZE && atomic_load(&device->with_rmpp) & 1u << header->id)
+		return -EINVAL; /* a class without RMPP, by an agent with it */
 	by_kernel = atomic_load(&device->rmpp_agents) & 1u << header->id;
 	active = by_kernel && header_size > MAD_HEADER_SIZE &&
 		 (mad[RMPP_FLAGS_OFFSET] & RMPP_ACTIVE);

@@ -123,6 +123,13 @@ static void unclaimed(struct kernel_port *port, const struct kernel_arrival *in)
 	kernel_transmit(port, &to, answer);
 }
 
+/* Segments of an answer need a waiting request; so an answer after the time-out is never
+ * acknowledged, nor one that is complete (is_kernel_rmpp_data_response() in mad.c of Linux). */
+static bool is_unexpected_segment(struct kernel_agent *agent, const struct kernel_arrival *in)
+{
+	return in->is_response && in->mad[RMPP_TYPE] == RMPP_DATA && !kernel_send_find(agent, in);
+}
+
 static void kernel_received(void *ctx, const struct mad_addr *from, const uint8_t *mad, size_t size)
 {
 	struct kernel_port *port = ctx;
@@ -140,7 +147,10 @@ static void kernel_received(void *ctx, const struct mad_addr *from, const uint8_
 		else
 			unclaimed(port, &in);
 	} else if (agent->does_rmpp && kernel_rmpp_active(mad)) {
-		kernel_rmpp_received(agent, &in);
+		if (is_unexpected_segment(agent, &in))
+			port->stats.unmatched++;
+		else
+			kernel_rmpp_received(agent, &in);
 	} else {
 		memcpy(umad + KERNEL_HEADER_SIZE, mad, MAD_SIZE);
 		if (in.is_response && stays_here(mad))

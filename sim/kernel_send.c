@@ -385,11 +385,14 @@ static bool is_duplicate(const struct written *written)
 	return false;
 }
 
-/* A program that does RMPP by itself sends a message's segments with one TID. */
+/* A program that does RMPP by itself sends a message's segments with one TID. An agent with RMPP
+ * sends only classes that have it (ib_post_send_mad() in drivers/infiniband/core/mad.c). */
 static int send_check(const struct kernel_port *port, const struct written *written)
 {
 	uint8_t gid_index = written->header.gid_index;
 
+	if (written->agent->claim.rmpp_version && !kernel_class_has_rmpp(written->mad[MAD_CLASS]))
+		return -EINVAL;
 	if (written->header.grh_present && !device_guid(port->at, gid_index))
 		return gid_index < port->at->info.guid_cap ? -ENODATA : -EINVAL;
 	if ((written->agent->does_rmpp || !kernel_rmpp_active(written->mad)) &&

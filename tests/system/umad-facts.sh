@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
-# weftsim's imitation of the kernel's umad, against the facts of a Debian kernel in tests/golden/umad.golden.
+# weftsim's imitation of the kernel's umad, against the facts of the newest kernel in tests/golden/umad-newest.golden.
 # tests/system/kernel.sh compares the kernel itself with the same file, on the same fabric.
 # `umad-facts.sh --write` writes the facts of weftsim there: only after the kernel gave the same.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-golden=$root/tests/golden/umad.golden
+golden=$root/tests/golden/umad-newest.golden
 
 facts_agree() {
 	local peer

@@ -2,10 +2,11 @@
 /*
  * The facts of a umad device: `umad_facts FOLDER NUMBER PEER_LID` prints the result of each call
  * that a program can make, of the kernel or of weftsim's imitation of it. FOLDER has the device
- * nodes umadNUMBER and issmNUMBER, such as /dev/infiniband. tests/golden/umad.golden has the
- * results of a Debian kernel with the module vhca. tests/system/umad-facts.sh compares those of
- * weftsim with it, and tests/system/kernel.sh those of the kernel. So both use the same fabric:
- * this node is host-0003, weftd manages it from host-0001, and no program runs at the peer.
+ * nodes umadNUMBER and issmNUMBER, such as /dev/infiniband. tests/golden/umad-newest.golden has the
+ * results of a Debian kernel 7.3 with the module vhca, and umad.golden those of kernels that do not
+ * limit requests under way: 6.1 and 6.12. tests/system/umad-facts.sh compares those of weftsim
+ * with it, and tests/system/kernel.sh those of the kernel. So both use the same fabric: this node
+ * is host-0003, weftd manages it from host-0001, and no program runs at the peer.
  *
  * It judges nothing. A line is a fact: a name, and the values of one call. Values that differ from
  * run to run are not printed, nor those of ib_cm and of the device's vendor.
@@ -42,6 +43,9 @@ enum {
 	NODE_INFO = 0x11,
 	PORT_INFO = 0x15,
 	QP1_KEY = 0x80010000u,
+	CM = 0x07,
+	UNKNOWN_LID = 0xBFFF,
+	STEP_MS = 400,
 	ANSWER_MS = 5000,
 	QUIET_MS = 300,
 	ANY = 1 << 16,
@@ -588,6 +592,161 @@ static void facts_rmpp(void)
 	close(fd);
 }
 
+/* Tables of two segments from a server at the own port: one that a request waits for, and one that
+ * comes after its time-out. */
+static void facts_rmpp_server(void)
+{
+	static const struct {
+		const char *name;
+		uint32_t request_ms;
+	} rows[] = {{"a table in time", ANSWER_MS}, {"a late table", 100}};
+	struct ib_user_mad_reg_req2 request = request_of(1, SA, 2, 1 << GET_TABLE);
+	static struct umad umad, received;
+	int server = open_umad(0), client = open_umad(0), agent, sender;
+
+	request.rmpp_version = 1;
+	agent = enlist(server, request);
+	request.method_mask[0] = 0;
+	sender = enlist(client, request);
+	compose(&umad, sender, own_lid, PERF, 1, GET, 1, 0x60);
+	fact("write another class by an agent with rmpp", "%s", outcome(put(client, &umad)));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		compose(&umad, sender, own_lid, SA, 2, GET_TABLE, NODE_INFO, 0x61 + i);
+		umad.header.timeout_ms = rows[i].request_ms;
+		put(client, &umad);
+		get(server, &received, sizeof(received), ANSWER_MS);
+		if (i)
+			get(client, &umad, sizeof(umad), ANSWER_MS);
+		received.header.id = agent;
+		received.header.timeout_ms = 0;
+		received.mad[3] = GET_TABLE | 0x80;
+		memcpy(received.mad + 24, "\1\1\1", 3);
+		memset(received.mad + MAD, 0, MAD);
+		fact(rows[i].name, "write %s",
+		     outcome(write(server, &received, HEADER + 56 + 300)));
+		fact_of(rows[i].name, get(client, &umad, sizeof(umad), QUIET_MS), &umad);
+	}
+	close(server);
+	close(client);
+}
+
+/* Requests under way: newer kernels limit them. */
+
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void put_silent(int fd, int agent, uint8_t mgmt_class, unsigned count, unsigned retries,
+		       bool active)
+{
+	struct umad umad;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (mgmt_class == SMP_DIRECTED) {
+			compose_directed(&umad, agent, 2, NODE_INFO, 0x1000 + i);
+			umad.mad[128 + 2] = 200; /* the switch has no such port */
+		} else {
+			compose(&umad, agent, UNKNOWN_LID, mgmt_class,
+				mgmt_class == CM || mgmt_class == SA ? 2 : 1, GET, NODE_INFO,
+				0x1000 + i);
+		}
+		umad.header.timeout_ms = STEP_MS;
+		umad.header.retries = retries;
+		if (active)
+			memcpy(umad.mad + 24, "\1\1\1", 3);
+		if (put(fd, &umad) < 0)
+			fact("write of many", "%u: %s", i, outcome(-1));
+	}
+}
+
+/* When the results arrive: in which multiples of the time-out, and how many. */
+static void fact_steps(const char *name, int fd, unsigned count)
+{
+	long begin = now_ms(), last = begin, step = 0;
+	unsigned in_step = 0;
+	struct umad umad;
+
+	printf("%s:", name);
+	for (unsigned i = 0; i <= count; i++) {
+		bool end = i == count || get(fd, &umad, HEADER + MAD, ANSWER_MS) <= 0;
+		long now = now_ms();
+
+		if (in_step && (end || now - last > STEP_MS / 2)) {
+			printf(" %u after %ld", in_step, step);
+			in_step = 0;
+		}
+		if (!in_step++)
+			step = (now - begin + STEP_MS / 4) / STEP_MS;
+		last = now;
+	}
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void facts_limit(void)
+{
+	static const struct {
+		const char *name;
+		uint8_t qpn, own_class, version, rmpp, flags; /* of the agent */
+		uint8_t mgmt_class, count, retries;	      /* of the requests */
+		bool active;				      /* RMPP */
+	} rows[] = {
+		{"40 to an SA", 1, SA, 2, 0, 0, SA, 40, 0, false},
+		{"40 to an SA, retried", 1, SA, 2, 0, 0, SA, 40, 1, false},
+		{"20 to an SA, retried", 1, SA, 2, 0, 0, SA, 20, 1, false},
+		{"40 to an SA, with rmpp", 1, SA, 2, 1, 0, SA, 40, 0, false},
+		{"40 messages to an SA", 1, SA, 2, 1, 0, SA, 40, 0, true},
+		{"40 segments to an SA", 1, SA, 2, 1, 1, SA, 40, 0, true},
+		{"140 of a sender to an SA", 1, 0, 0, 0, 0, SA, 140, 0, false},
+		{"140 of a vendor agent to an SA", 1, VENDOR, 1, 0, 0, SA, 140, 0, false},
+		{"140 of an SA agent to a PMA", 1, SA, 2, 0, 0, PERF, 140, 0, false},
+		{"140 of a vendor", 1, VENDOR, 1, 0, 0, VENDOR, 140, 0, false},
+		{"140 of the CM", 1, CM, 2, 0, 0, CM, 140, 0, false},
+		{"140 SMPs", 0, SMP_LID, 1, 0, 0, SMP_LID, 140, 0, false},
+		{"140 directed SMPs", 0, SMP_DIRECTED, 1, 0, 0, SMP_DIRECTED, 140, 0, false},
+	};
+	uint32_t agent;
+	int fd;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct ib_user_mad_reg_req2 request =
+			request_of(rows[i].qpn, rows[i].own_class, rows[i].version, 0);
+
+		request.rmpp_version = rows[i].rmpp;
+		request.flags = rows[i].flags;
+		fd = open_umad(0);
+		put_silent(fd, enlist(fd, request), rows[i].mgmt_class, rows[i].count,
+			   rows[i].retries, rows[i].active);
+		fact_steps(rows[i].name, fd, rows[i].count);
+		close(fd);
+	}
+	fd = open_umad(0);
+	agent = enlist_plain(fd, 1, SA, 2);
+	put_silent(fd, (int)agent, SA, 40, 0, false);
+	ioctl(fd, IB_USER_MAD_UNREGISTER_AGENT, &agent);
+	put_silent(fd, enlist_plain(fd, 1, SA, 2), SA, 20, 0, false);
+	fact_steps("20 after an agent with 40", fd, 20);
+	close(fd);
+}
+
+/* A request to the manager behind many to a silent port: whether its answer waits. */
+static void facts_limit_answer(void)
+{
+	int fd = open_umad(0), agent = enlist_plain(fd, 1, SA, 2);
+	struct umad umad;
+
+	put_silent(fd, agent, SA, 16, 0, false);
+	compose(&umad, agent, sm_lid, SA, 2, GET, 1, 0x70);
+	put(fd, &umad);
+	get(fd, &umad, HEADER + MAD, ANSWER_MS);
+	fact("first result, of a request behind 16", "%s", name_of(umad.header.status));
+	close(fd);
+}
+
 /* The header of programs that did not enable pkey_index. */
 static void facts_old_header(void)
 {
@@ -726,6 +885,9 @@ int main(int argc, char **argv)
 	facts_gmp();
 	facts_server();
 	facts_rmpp();
+	facts_rmpp_server();
+	facts_limit();
+	facts_limit_answer();
 	facts_old_header();
 	facts_poll();
 	facts_issm();

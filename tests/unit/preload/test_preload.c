@@ -798,6 +798,7 @@ static void *exchange(void *arg)
 
 		memset(umad, 0, sizeof(umad));
 		memcpy(umad, &request.id, sizeof(request.id));
+		umad[HEADER + 1] = 3; /* a class with RMPP, as the agent */
 		memcpy(umad + HEADER + ANSWER_SIZE_AT, &wanted, sizeof(wanted));
 		if (write(fd, umad, sizeof(umad)) != sizeof(umad))
 			atomic_fetch_add(&wrong, 1);

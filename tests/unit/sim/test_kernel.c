@@ -337,6 +337,9 @@ static void test_refused_writes(void)
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EIO);
 	header.id = KERNEL_AGENTS_MAX;
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
+	/* An agent with RMPP sends only classes that have it. */
+	header.id = program_must_register(&pair.asks, CLASS_SUBN_ADM, 2, 1, 0);
+	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
 	header.id = pair.agent;
 	header.grh_present = 1;
 	header.gid_index = 200;
@@ -354,7 +357,7 @@ static void test_refused_writes(void)
 	subn_build(mad, METHOD_GET, ATTR_NODE_INFO, 0, 0, &route, NULL);
 	header = header_to(directed, mad, LID_PERMISSIVE, 100, 0);
 	CU_ASSERT_EQUAL(program_write(&pair.asks, &header, mad, MAD_SIZE), -EINVAL);
-	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->refused, 10);
+	CU_ASSERT_EQUAL(kernel_bed_stats(&pair.bed, 0)->refused, 11);
 	kernel_bed_run(&pair.bed, MS);
 	CU_ASSERT_EQUAL(pair.answers.heard, 1);
 	CU_ASSERT_EQUAL(pair.answers.size, MAD_SIZE);

@@ -8,7 +8,8 @@
 # The commands of docs/testing-without-hardware.md run on a machine of their own.
 #
 # `make check-kernel` runs this test. It skips if there is no emulator, or no kernel in $BUILD/kernel: scripts/vm-kernel
-# fetches it. VM_KERNEL=new takes another one. $BUILD/vm/ keeps the console.
+# fetches it. VM_KERNEL=new takes another one. $BUILD/vm/ keeps the console. `kernel.sh --write` writes the facts of the
+# kernel's umad to the golden file.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/vm-lib.sh
@@ -24,7 +25,7 @@ if ! vm_tools; then
 	echo "skip kernel: $reason"
 	exit 0
 fi
-kernel=${VM_KERNEL:-6.1}
+kernel=${VM_KERNEL:-6.1} write=${1:-}
 if [ ! -d "$BUILD/kernel/$kernel" ]; then
 	echo "skip kernel: no folder $BUILD/kernel/$kernel"
 	exit 0
@@ -100,6 +101,7 @@ umad_agrees() {
 	peer=$(ctl one port list host-0002 | json '$_->[0]{lid}') || because "no LID of host-0002" || return 1
 	number=$(in_vm vm "grep -l '^$device_one\$' /sys/class/infiniband_mad/umad*/ibdev | grep -o '[0-9]*' | head -n 1")
 	in_vm vm "umad_facts /dev/infiniband $number $peer" >facts.txt || because "umad_facts: $(tail -n 1 facts.txt)" || return 1
+	[ "$write" != --write ] || cp facts.txt "$golden"
 	diff "$golden" facts.txt >facts.diff ||
 		because "$(grep -c '^[<>]' facts.diff) lines differ: $(grep -m 2 '^[<>]' facts.diff | paste -sd ' ')"
 }

@@ -89,6 +89,14 @@ between() {
 		because "$packets Subn$1($2) were captured, and $least to $most sent"
 }
 
+# Each NodeInfo has its answer; the capture may start or end between the two.
+answered() {
+	local gets responses
+
+	gets=$(grep -cE ' SubnGet\(NodeInfo\)$' lines.txt) responses=$(grep -cE ' SubnGetResp\(NodeInfo\)$' lines.txt)
+	[ $((responses - gets)) -le 1 ] && [ $((gets - responses)) -le 1 ] || because "$responses answers to $gets SubnGet(NodeInfo)"
+}
+
 as_counted() {
 	local what
 
@@ -97,7 +105,7 @@ as_counted() {
 	for what in "${counted[@]}"; do
 		between ${what} || return 1
 	done
-	decoded 'SubnGetResp\(NodeInfo\)' "$(grep -cE ' SubnGet\(NodeInfo\)$' lines.txt)" || return 1
+	answered || return 1
 	decoded 'SubnAdmGetTable\(NodeRecord\)' 1 && decoded 'SubnAdmGetTableResp\(NodeRecord\)' 1
 }
 

@@ -29,18 +29,17 @@ keys() {
 	sim "pkeys $1 $2" | awk '$1 ~ /^[0-9]+$/ {print $2}' | sort | paste -sd ' '
 }
 
-# all_keys: NODE PORT KEY of all hosts and of their switch ports, in order.
+# all_keys: NODE KEY of all hosts, and of their switch ports as "before NODE KEY". Each table begins with index 0.
 all_keys() {
-	local n key
+	local n commands=()
 
 	for ((n = 1; n <= 32; n++)); do
-		for key in $(keys "host-$(printf %04d "$n")" 1); do
-			printf 'host-%04d %s\n' $n "$key"
-		done
-		for key in $(keys "leaf-$(printf %02d $(((n + 3) / 4)))" $(((n + 3) % 4 + 1))); do
-			printf 'before host-%04d %s\n' $n "$key"
-		done
-	done | sort
+		commands+=("pkeys host-$(printf %04d "$n") 1" "pkeys leaf-$(printf %02d $(((n + 3) / 4))) $(((n + 3) % 4 + 1))")
+	done
+	sim "${commands[@]}" | awk '
+		$1 == 0 { table++ }
+		{ printf "%shost-%04d %s\n", table % 2 ? "" : "before ", int((table + 1) / 2), $2 }
+		END { if (table != 64) print table " tables" }' | sort
 }
 
 holds() {

@@ -195,8 +195,8 @@ typed() {
 	# shellcheck disable=SC2086 # words are meant
 	"${ask[@]}" $2 $3 >said.txt 2>&1 || because "it says: $(head -n 3 said.txt)" || return 1
 	matches "$4" said.txt || because "no line like $4 in: $(head -n 12 said.txt)" || return 1
-	[ "$1" = text ] || [[ $2 =~ ^(perf metrics|events)$ ]] || perl -MJSON::PP -0777 -ne \
-		'JSON::PP->new->ascii->allow_nonref->decode($_)' said.txt 2>/dev/null || because "no JSON: $(head -n 1 said.txt)"
+	[ "$1" = text ] || [[ $2 =~ ^(perf metrics|events)$ ]] || perl -MJSON::XS -0777 -ne \
+		'JSON::XS->new->ascii->allow_nonref->decode($_)' said.txt 2>/dev/null || because "no JSON: $(head -n 1 said.txt)"
 }
 
 # A command to another manager waits until that manager has finished earlier work.

@@ -413,7 +413,7 @@ replies_fit() {
 
 # json EXPRESSION: the value of a Perl expression for the JSON document $_ on stdin: '$_->{sweep}{sets}'.
 json() {
-	perl -MJSON::PP -MList::Util=sum0 -0777 -ne '$_ = decode_json($_); my @a = ('"$1"'); print "@a\n"'
+	perl -MJSON::XS -MList::Util=sum0 -0777 -ne '$_ = decode_json($_); my @a = ('"$1"'); print "@a\n"'
 }
 
 # status NAME EXPRESSION: the same for the status of weftd.

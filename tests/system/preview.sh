@@ -72,7 +72,7 @@ changed() {
 
 # listed REPORT: the values of the preview in the same form.
 listed() {
-	perl -MJSON::PP -0777 -ne '
+	perl -MJSON::XS -0777 -ne '
 		my %mtu = (1 => 256, 2 => 512, 3 => 1024, 4 => 2048, 5 => 4096);
 		for (@{decode_json($_)->{changes}}) {
 			my ($node, $port, $what, $member) = @{$_}{qw(node port attribute member)};

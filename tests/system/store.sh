@@ -161,7 +161,7 @@ has_broadcast_group() {
 
 # sorted DOCUMENT: each record with all its members, on a line.
 sorted() {
-	json 'map { JSON::PP->new->canonical->encode($_) . "\n" } @{$_->{records}}' <"$1" | sed 's/^ //' | sort
+	json 'map { JSON::XS->new->canonical->encode($_) . "\n" } @{$_->{records}}' <"$1" | sed 's/^ //' | sort
 }
 
 refuses() { # DOCUMENT PATTERN

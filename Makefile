@@ -81,7 +81,7 @@ include build/config.mk
 endif
 
 PREFIX ?= /usr/local
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 HARDENING := -fPIE -fstack-protector-strong -fstack-clash-protection
 HARDENING += $(if $(FUZZ),-fsanitize=fuzzer-no-link)
@@ -115,10 +115,10 @@ fuzzers: $(FUZZERS)
 # Each source is compiled, and no program is linked: for the warnings of a compiler. vhca/ belongs to the kernel.
 objects: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out build% vhca/%,$(wildcard */*.c */*/*.c */*/*/*.c */*/*/*/*.c)))
 
-# Objects depend on this file, which changes only if the compiler or its flags change.
+# Objects depend on this file, which changes only if the compiler or its flags change. -Werror makes no other object.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) | $(ALL_LDFLAGS))' >$@.new
+	@printf '%s\n' '$(subst ','\'',$(CC) $(ALL_CPPFLAGS) $(filter-out -Werror,$(ALL_CFLAGS)) | $(ALL_LDFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm -f $@.new; else mv $@.new $@; fi
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags

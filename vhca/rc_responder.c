@@ -281,6 +281,7 @@ static void take_read(struct vhca *vhca, struct vhca_qp *qp, const struct vhca_p
 {
 	struct vhca_responder *resp = &qp->responder;
 	u32 count = response_packets(qp, packet);
+	u32 sent = 0;
 	u8 nak = 0;
 
 	if (duplicate &&
@@ -294,12 +295,17 @@ static void take_read(struct vhca *vhca, struct vhca_qp *qp, const struct vhca_p
 		nak = NAK_ACCESS;
 	if (!nak && !duplicate)
 		resp->msn = vhca_psn_add(resp->msn, 1);
-	for (u32 i = 0; i < count && !nak; i++)
-		nak = respond(vhca, qp, packet, i, count);
-	if (nak)
+	while (sent < count && !nak) {
+		nak = respond(vhca, qp, packet, sent, count);
+		sent += !nak;
+	}
+	if (nak) {
+		/* The responses acknowledge their PSNs, so the NAK has the next one (9.7.5.2.8). */
+		resp->expected_psn = vhca_psn_add(packet->psn, sent);
 		reject(vhca, qp, nak, IB_WC_REM_INV_REQ_ERR);
-	else if (!duplicate)
+	} else if (!duplicate) {
 		resp->expected_psn = vhca_psn_add(resp->expected_psn, count);
+	}
 }
 
 /* Packets */

@@ -35,7 +35,7 @@ struct vhca *vhca_of_netdev(const struct net_device *netdev)
 
 static bool is_hca(const struct net_device *netdev)
 {
-	return netdev->type == ARPHRD_ETHER &&
+	return netdev->type == ARPHRD_ETHER && netdev->dev.parent && /* which a VLAN lacks */
 	       !memcmp(netdev->dev_addr, VHCA_ADDRESS_PREFIX, sizeof(VHCA_ADDRESS_PREFIX) - 1);
 }
 

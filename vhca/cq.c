@@ -19,7 +19,7 @@ int vhca_create_cq(struct ib_cq *ib, const struct ib_cq_init_attr *attr, VHCA_CQ
 
 	if (attr->flags || !attr->cqe || attr->cqe > VHCA_CQES_MAX)
 		return -EINVAL;
-	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
+	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL_ACCOUNT);
 	if (!cq->ring)
 		return -ENOMEM;
 	spin_lock_init(&cq->lock);
@@ -91,7 +91,7 @@ bool vhca_cq_add(struct ib_cq *ib, const struct ib_wc *wc, bool solicited)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	full = cq->count == cq->size;
+	full = cq->failed || cq->count == cq->size;
 	if (full) {
 		fires = !cq->failed;
 		cq->failed = true;

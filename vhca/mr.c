@@ -158,7 +158,7 @@ static int list_pages(struct vhca_mr *mr)
 	size_t count = ib_umem_num_pages(mr->umem), i = 0;
 	struct sg_page_iter iter;
 
-	mr->pages = kvcalloc(count, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvcalloc(count, sizeof(*mr->pages), GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return -ENOMEM;
 	for_each_sgtable_page (&mr->umem->sgt_append.sgt, &iter, 0) {
@@ -186,7 +186,8 @@ struct ib_mr *vhca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 addr
 			       VHCA_MR_UDATA(udata))
 {
 	static const int supported = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
-				     IB_ACCESS_REMOTE_READ | IB_ACCESS_OPTIONAL;
+				     IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |
+				     IB_ACCESS_OPTIONAL;
 	struct vhca_mr *mr;
 	int r;
 

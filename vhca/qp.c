@@ -193,7 +193,7 @@ static int allocate_queues(struct vhca_qp *qp)
 	qp->rq = shared ? &container_of(qp->init.srq, struct vhca_srq, ib)->rq : &qp->own_rq;
 	if (!r && is_rc(qp) && cap->max_send_wr) {
 		qp->requester.ring =
-			kvcalloc(cap->max_send_wr, sizeof(*qp->requester.ring), GFP_KERNEL);
+			kvcalloc(cap->max_send_wr, sizeof(*qp->requester.ring), GFP_KERNEL_ACCOUNT);
 		r = qp->requester.ring ? 0 : -ENOMEM;
 	}
 	return r;
@@ -260,7 +260,8 @@ int vhca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 
 static int check_attributes(const struct vhca *vhca, const struct ib_qp_attr *attr, int mask)
 {
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & IB_QP_ALT_PATH)
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS || mask & IB_QP_ALT_PATH ||
+	    (mask & IB_QP_STATE && attr->qp_state == IB_QPS_SQD))
 		return -EOPNOTSUPP;
 	if ((mask & IB_QP_PORT &&
 	     (attr->port_num < 1 || attr->port_num > vhca->ib.phys_port_cnt)) ||
@@ -353,8 +354,10 @@ int vhca_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct i
 		enter_state(qp, from, to);
 	}
 	vhca_qp_unlock(qp, flags);
-	if (!r && to == IB_QPS_RESET)
+	if (!r && to == IB_QPS_RESET) {
+		flush_work(&to_vhca(ib->device)->send); /* which may complete requests */
 		purge_completions(qp);
+	}
 	return r;
 }
 
@@ -381,8 +384,12 @@ int vhca_post_send(struct ib_qp *ib, const struct ib_send_wr *wr, const struct i
 
 	spin_lock_irqsave(&qp->lock, flags);
 	for (; wr; wr = wr->next) {
-		if (wr->num_sge < 0 || wr->num_sge > qp->init.cap.max_send_sge ||
-		    wr->send_flags & IB_SEND_INLINE)
+		/* New kernels repeat a MAD that is flushed. mlx5 does the same after a fatal error.
+		 */
+		if (READ_ONCE(vhca->gone) && qp->attr.qp_state == IB_QPS_RTS)
+			r = -EIO;
+		else if (wr->num_sge < 0 || wr->num_sge > qp->init.cap.max_send_sge ||
+			 wr->send_flags & IB_SEND_INLINE)
 			r = -EINVAL;
 		else
 			r = is_rc(qp) ? vhca_rc_post(vhca, qp, wr) : vhca_ud_post(vhca, qp, wr);

@@ -22,15 +22,9 @@ enum {
 /* AETH: syndromes (9.7.5.2) */
 enum { SYNDROME_KIND = 0x60, SYNDROME_VALUE = 0x1F, ACK = 0x00, RNR_NAK = 0x20, NAK = 0x60 };
 
-/* The states of a QP in which requests are sent. */
-static bool can_send(const struct vhca_qp *qp)
+static bool is_ready(const struct vhca_qp *qp)
 {
 	return qp->attr.qp_state == IB_QPS_RTS;
-}
-
-static bool takes_answers(const struct vhca_qp *qp)
-{
-	return qp->attr.qp_state == IB_QPS_RTS || qp->attr.qp_state == IB_QPS_SQD;
 }
 
 u32 vhca_rc_mtu(const struct vhca_qp *qp)
@@ -105,7 +99,7 @@ int vhca_rc_post(struct vhca *vhca, struct vhca_qp *qp, const struct ib_send_wr 
 	enum ib_qp_state state = qp->attr.qp_state;
 	struct vhca_wqe *wqe;
 
-	if (state != IB_QPS_RTS && state != IB_QPS_SQD && state != IB_QPS_ERR)
+	if (state != IB_QPS_RTS && state != IB_QPS_ERR)
 		return -EINVAL;
 	if (!is_supported(wr->opcode))
 		return -EINVAL;
@@ -229,7 +223,7 @@ void vhca_rc_timer(struct work_struct *work)
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->lock, flags);
-	if (takes_answers(qp) && req->count) {
+	if (is_ready(qp) && req->count) {
 		if (req->waits_for_receiver) {
 			req->waits_for_receiver = false;
 			go_back(qp);
@@ -284,7 +278,7 @@ static bool may_send_next(struct vhca_qp *qp)
 	struct vhca_wqe *wqe;
 	u32 psn;
 
-	if (!can_send(qp) || req->waits_for_receiver || req->at >= req->count)
+	if (!is_ready(qp) || req->waits_for_receiver || req->at >= req->count)
 		return false;
 	wqe = wqe_at(qp, req->at);
 	if (wqe->status != IB_WC_SUCCESS)
@@ -343,7 +337,7 @@ static bool send_next(struct vhca *vhca, struct vhca_qp *qp)
 	struct sk_buff *skb;
 	u8 *payload;
 
-	if (can_send(qp) && req->count && !req->at && wqe_at(qp, 0)->status != IB_WC_SUCCESS) {
+	if (is_ready(qp) && req->count && !req->at && wqe_at(qp, 0)->status != IB_WC_SUCCESS) {
 		fail_oldest(qp, wqe_at(qp, 0)->status);
 		return false;
 	}
@@ -537,7 +531,7 @@ static void take_response(struct vhca_qp *qp, const struct vhca_packet *packet)
 
 void vhca_rc_answered(struct vhca_qp *qp, const struct vhca_packet *packet)
 {
-	if (!takes_answers(qp) || !qp->requester.count)
+	if (!is_ready(qp) || !qp->requester.count)
 		return;
 	if (packet->opcode == IB_OPCODE_RC_ACKNOWLEDGE)
 		take_acknowledgement(qp, packet->psn, packet->syndrome);

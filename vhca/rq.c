@@ -13,7 +13,7 @@ int vhca_rq_init(struct vhca_rq *rq, u32 size, u32 max_sge)
 	rq->max_sge = max_sge;
 	if (!size)
 		return 0;
-	rq->ring = kvcalloc(size, sizeof(*rq->ring), GFP_KERNEL);
+	rq->ring = kvcalloc(size, sizeof(*rq->ring), GFP_KERNEL_ACCOUNT);
 	return rq->ring ? 0 : -ENOMEM;
 }
 
@@ -121,6 +121,8 @@ int vhca_modify_srq(struct ib_srq *ib, struct ib_srq_attr *attr, enum ib_srq_att
 
 	if (mask & IB_SRQ_MAX_WR)
 		return -EOPNOTSUPP;
+	if (!(mask & IB_SRQ_LIMIT))
+		return 0;
 	if (attr->srq_limit > rq->size)
 		return -EINVAL;
 	spin_lock_irqsave(&rq->lock, flags);

@@ -121,7 +121,7 @@ int vhca_ud_post(struct vhca *vhca, struct vhca_qp *qp, const struct ib_send_wr 
 
 	if (qp->sends >= qp->init.cap.max_send_wr)
 		return -ENOMEM;
-	if (state == IB_QPS_RTS || state == IB_QPS_SQD)
+	if (state == IB_QPS_RTS)
 		r = post_packet(vhca, qp, wr);
 	else if (state == IB_QPS_ERR || state == IB_QPS_SQE)
 		r = post_flushed(vhca, qp, wr);
@@ -250,23 +250,21 @@ void vhca_ud_receive(struct vhca *vhca, struct vhca_qp *qp, u8 port,
 
 /* Multicast groups */
 
-/* The next queue pair in the packet's group behind position, with a use; NULL: no more. */
-static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *packet,
-				   u32 *position)
+/* The next queue pair in the packet's group after the serial number, with a use; NULL: no more. */
+static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *packet, u64 *serial)
 {
 	struct vhca_group *group;
 	struct vhca_qp *qp = NULL;
 	unsigned long flags;
-	u32 at = 0;
 
 	spin_lock_irqsave(&vhca->lock, flags);
 	list_for_each_entry (group, &vhca->groups, link) {
-		if (at++ < *position || group->lid != packet->dlid ||
+		if (group->serial <= *serial || group->lid != packet->dlid ||
 		    memcmp(&group->gid, &packet->grh.dgid, sizeof(group->gid)))
 			continue;
 		qp = group->qp;
 		refcount_inc(&qp->users);
-		*position = at;
+		*serial = group->serial;
 		break;
 	}
 	spin_unlock_irqrestore(&vhca->lock, flags);
@@ -276,9 +274,9 @@ static struct vhca_qp *next_member(struct vhca *vhca, const struct vhca_packet *
 void vhca_multicast(struct vhca *vhca, u8 port, const struct vhca_packet *packet, const u8 *bytes)
 {
 	struct vhca_qp *qp;
-	u32 position = 0;
+	u64 serial = 0;
 
-	while ((qp = next_member(vhca, packet, &position))) {
+	while ((qp = next_member(vhca, packet, &serial))) {
 		if (vhca_qp_port(qp) == port)
 			vhca_ud_receive(vhca, qp, port, packet, bytes);
 		vhca_qp_put(qp);
@@ -302,7 +300,9 @@ void vhca_leave_groups(struct vhca *vhca, const struct vhca_qp *qp)
 int vhca_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 {
 	struct vhca *vhca = to_vhca(ib->device);
-	struct vhca_group *group = kzalloc(sizeof(*group), GFP_KERNEL), *other;
+	struct vhca_group *group = kzalloc(sizeof(*group), GFP_KERNEL_ACCOUNT), *other;
+	u32 count = 0;
+	int r = 0;
 
 	if (!group)
 		return -ENOMEM;
@@ -311,17 +311,23 @@ int vhca_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
 	group->lid = lid;
 	spin_lock_irq(&vhca->lock);
 	list_for_each_entry (other, &vhca->groups, link) {
-		if (other->qp == group->qp && other->lid == lid &&
-		    !memcmp(&other->gid, gid, sizeof(*gid))) {
-			kfree(group);
-			group = NULL;
+		if (other->qp != group->qp)
+			continue;
+		if (other->lid == lid && !memcmp(&other->gid, gid, sizeof(*gid)))
+			break;
+		if (++count == VHCA_GROUPS_MAX) {
+			r = -ENOMEM;
 			break;
 		}
 	}
-	if (group)
+	if (list_entry_is_head(other, &vhca->groups, link)) {
+		group->serial = ++vhca->serials;
 		list_add_tail(&group->link, &vhca->groups);
+		group = NULL;
+	}
 	spin_unlock_irq(&vhca->lock);
-	return 0;
+	kfree(group);
+	return r;
 }
 
 int vhca_detach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)

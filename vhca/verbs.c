@@ -133,7 +133,7 @@ static int vhca_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 	attr->max_qp_rd_atom = VHCA_READS_MAX;
 	attr->max_qp_init_rd_atom = VHCA_READS_MAX;
 	attr->max_res_rd_atom = VHCA_READS_MAX * VHCA_OBJECTS_MAX;
-	attr->max_mcast_grp = VHCA_OBJECTS_MAX;
+	attr->max_mcast_grp = VHCA_GROUPS_MAX;
 	attr->max_mcast_qp_attach = VHCA_OBJECTS_MAX;
 	attr->max_total_mcast_qp_attach = VHCA_OBJECTS_MAX;
 	attr->max_pkeys = vhca->num_p_keys;

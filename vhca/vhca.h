@@ -44,7 +44,8 @@ enum {
 	VHCA_CQES_MAX = 65536,
 	VHCA_OBJECTS_MAX = 65536,
 	VHCA_MESSAGE_MAX = 1 << 30,
-	VHCA_READS_MAX = 16, /* RDMA reads of a connection */
+	VHCA_READS_MAX = 16,	/* RDMA reads of a connection */
+	VHCA_GROUPS_MAX = 1024, /* multicast groups of a queue pair */
 };
 
 /* A port as weftsim reported it last. */
@@ -88,7 +89,9 @@ struct vhca {
 	u32 next_qp;	   /* numbers are not used again soon */
 	struct vhca_qp *special[VHCA_PORTS_MAX][2];
 	struct list_head groups; /* struct vhca_group, under lock */
-	atomic64_t dropped;	 /* packets without a queue pair or a receive request */
+	u64 serials;		 /* of the groups, under lock */
+	atomic64_t dropped;	 /* packets without a queue pair, a receive request or room in the
+				    interface */
 };
 
 static inline struct vhca *to_vhca(struct ib_device *ib)
@@ -200,7 +203,8 @@ struct vhca_qp {
 
 /* A queue pair in a multicast group. */
 struct vhca_group {
-	struct list_head link;
+	struct list_head link; /* in the order of serial */
+	u64 serial;
 	struct vhca_qp *qp;
 	union ib_gid gid;
 	u16 lid;

@@ -45,6 +45,7 @@ void vhca_frame_send(struct vhca *vhca, struct sk_buff *skb)
 static void transmit(struct vhca *vhca, struct sk_buff *skb)
 {
 	struct net_device *netdev = vhca->netdev;
+	int r;
 
 	if (READ_ONCE(vhca->gone) || !netif_running(netdev)) {
 		kfree_skb(skb);
@@ -55,7 +56,9 @@ static void transmit(struct vhca *vhca, struct sk_buff *skb)
 		kfree_skb(skb);
 		return;
 	}
-	dev_queue_xmit(skb);
+	r = dev_queue_xmit(skb);
+	if (net_xmit_eval(r)) /* a macro that evaluates it twice */
+		atomic64_inc(&vhca->dropped);
 }
 
 static void send_one(struct vhca *vhca, struct sk_buff *skb)
@@ -331,7 +334,7 @@ static void take_frame(struct vhca *vhca, const struct vhca_head *head, const u8
 		take_state(vhca, head->port, body, size);
 		break;
 	case VHCA_PACKET:
-		if (vhca->registered && head->port >= 1 && head->port <= vhca->ib.phys_port_cnt)
+		if (head->port >= 1 && head->port <= vhca->ib.phys_port_cnt)
 			vhca_deliver(vhca, head->port, body, size);
 		break;
 	default:

@@ -217,43 +217,30 @@ static int vhca_destroy_ah(struct ibv_ah *ah)
 	return error;
 }
 
-/* Posts a list of requests in parts. Each part is the list from first on, cut after its last
- * request for the time of the command. */
-static int vhca_post_send(struct ibv_qp *qp, struct ibv_send_wr *first, struct ibv_send_wr **bad)
-{
-	int error = 0;
-
-	while (first && !error) {
-		struct ibv_send_wr *last = first, *rest;
-
-		for (unsigned i = 1; i < REQUESTS_OF_COMMAND && last->next; i++)
-			last = last->next;
-		rest = last->next;
-		last->next = NULL;
-		error = ibv_cmd_post_send(qp, first, bad);
-		last->next = rest;
-		first = rest;
+/* Defines a function that posts a list of requests in parts. Each part is the list from first on,
+ * cut after its last request for the time of the command. */
+#define DEFINE_POST(function, command, queue, request)                                     \
+	static int function(struct queue *to, struct request *first, struct request **bad) \
+	{                                                                                  \
+		int error = 0;                                                             \
+                                                                                           \
+		while (first && !error) {                                                  \
+			struct request *last = first, *rest;                               \
+                                                                                           \
+			for (unsigned i = 1; i < REQUESTS_OF_COMMAND && last->next; i++)   \
+				last = last->next;                                         \
+			rest = last->next;                                                 \
+			last->next = NULL;                                                 \
+			error = command(to, first, bad);                                   \
+			last->next = rest;                                                 \
+			first = rest;                                                      \
+		}                                                                          \
+		return error;                                                              \
 	}
-	return error;
-}
 
-static int vhca_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *first, struct ibv_recv_wr **bad)
-{
-	int error = 0;
-
-	while (first && !error) {
-		struct ibv_recv_wr *last = first, *rest;
-
-		for (unsigned i = 1; i < REQUESTS_OF_COMMAND && last->next; i++)
-			last = last->next;
-		rest = last->next;
-		last->next = NULL;
-		error = ibv_cmd_post_recv(qp, first, bad);
-		last->next = rest;
-		first = rest;
-	}
-	return error;
-}
+DEFINE_POST(vhca_post_send, ibv_cmd_post_send, ibv_qp, ibv_send_wr)
+DEFINE_POST(vhca_post_recv, ibv_cmd_post_recv, ibv_qp, ibv_recv_wr)
+DEFINE_POST(vhca_post_srq_recv, ibv_cmd_post_srq_recv, ibv_srq, ibv_recv_wr)
 
 static void vhca_free_context(struct ibv_context *context)
 {
@@ -283,7 +270,7 @@ static const struct verbs_context_ops vhca_context_ops = {
 	.poll_cq = ibv_cmd_poll_cq,
 	.post_recv = vhca_post_recv,
 	.post_send = vhca_post_send,
-	.post_srq_recv = ibv_cmd_post_srq_recv,
+	.post_srq_recv = vhca_post_srq_recv,
 	.query_device_ex = vhca_query_device,
 	.query_port = vhca_query_port,
 	.query_qp = vhca_query_qp,

@@ -65,7 +65,7 @@ boots() {
 }
 
 has_devices() {
-	guest 'cd /dev/infiniband && ls' || return 1
+	guest 'cd /dev/infiniband && await 30 test -e issm1; ls' || return 1
 	equal "/dev/infiniband" "$(grep -E 'umad|issm' guest.txt | sort | xargs)" "issm0 issm1 umad0 umad1" || return 1
 	guest "device_of ${guid[one]}; device_of ${guid[two]}" && equal "the number of HCAs" "$(wc -l <guest.txt)" 2 || return 1
 	{ read -r device_one && read -r device_two; } <guest.txt

@@ -315,6 +315,7 @@ static void show_world(FILE *out, const struct world_stats *stats)
 		{"dropped: longer than the MTU", stats->dropped_mtu},
 		{"dropped: no queue pair there", stats->dropped_no_qp},
 		{"dropped: unread by its VM", stats->dropped_unread},
+		{"dropped: too many copies", stats->dropped_copies},
 		{"duplicated", stats->duplicated},
 		{"delayed", stats->delayed},
 	};

@@ -15,7 +15,7 @@
 #include "sim/ib_packet.h"
 #include "sim/world_parts.h"
 
-enum { HOP_POINTER_OFFSET = 6, PAYLOADS_MAX = 32768 };
+enum { HOP_POINTER_OFFSET = 6 };
 
 struct hca {
 	struct world *world;
@@ -214,6 +214,12 @@ static struct device_port *hca_port(const struct hca *hca, uint8_t num)
 	return hca_is_started(hca) ? device_port(hca->device, num) : NULL;
 }
 
+/* The limits are those of one HCA, so that it leaves the others alone. */
+static bool has_buffer(const struct world_node *node, const struct ib_packet *packet)
+{
+	return packet->dst_qp > 1 ? node->data < HCA_DATA_MAX : node->mads < HCA_MADS_MAX;
+}
+
 static enum hca_refusal hca_take(struct hca *hca, uint8_t num, const uint8_t *bytes, size_t size)
 {
 	struct device_port *port = hca_port(hca, num);
@@ -227,7 +233,7 @@ static enum hca_refusal hca_take(struct hca *hca, uint8_t num, const uint8_t *by
 	refusal = check_packet(port, &read);
 	if (refusal)
 		return refusal;
-	if (hca->world->payloads >= PAYLOADS_MAX)
+	if (!has_buffer(world_node_of(hca->device), &read))
 		return HCA_NO_BUFFER;
 	begin_way(hca, packet_read(hca->world, port, &read));
 	return HCA_ACCEPTED;

@@ -28,7 +28,7 @@ enum hca_refusal {
 	HCA_BAD_DLID,	/* 0 or permissive, or multicast that is not for QP 0xFFFFFF */
 	HCA_BAD_SOURCE, /* the LID or GID */
 	HCA_BAD_P_KEY,
-	HCA_NO_BUFFER, /* too many packets are under way, because a fault delays them */
+	HCA_NO_BUFFER, /* too many of its packets are under way: delayed, copied, at agents */
 	HCA_REFUSALS
 };
 

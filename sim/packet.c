@@ -59,23 +59,26 @@ struct packet *packet_copy(struct world *world, const struct packet *packet)
 		copy->flight->copies++;
 	if (copy->payload)
 		copy->payload->holders++;
+	if (copy->sender)
+		++*packets_under_way(copy);
 	return copy;
 }
 
-static void payload_leave(struct world *world, struct packet *packet)
+static void payload_leave(struct packet *packet)
 {
-	if (!--packet->payload->holders) {
+	if (!--packet->payload->holders)
 		free(packet->payload);
-		world->payloads--;
-	}
 	packet->payload = NULL;
 }
 
 void packet_free(struct world *world, struct packet *packet)
 {
 	flight_leave(packet);
+	if (packet->sender)
+		--*packets_under_way(packet);
+	packet->sender = NULL;
 	if (packet->payload)
-		payload_leave(world, packet);
+		payload_leave(packet);
 	packet->next = world->spare;
 	world->spare = packet;
 }
@@ -88,7 +91,7 @@ void packets_done(struct world *world)
 		world->slabs = slab->next;
 		for (size_t i = 0; i < PACKETS_IN_SLAB; i++)
 			if (slab->packet[i].payload)
-				payload_leave(world, &slab->packet[i]);
+				payload_leave(&slab->packet[i]);
 		free(slab);
 	}
 	flights_done(world);
@@ -325,12 +328,24 @@ static void hopped(void *ctx, void *what, uint32_t number)
 	move(world, packet);
 }
 
+/* A virtual HCA that floods a large group would need memory and time without end. */
+static bool has_room(const struct packet *packet)
+{
+	return !packet->sender || *packets_under_way(packet) < HCA_DATA_MAX;
+}
+
 /* Sends a copy of the packet by a port, or to the switch itself. */
 static void send_copy(struct world *world, const struct packet *packet, struct device_port *out)
 {
-	struct packet *copy = packet_copy(world, packet);
+	struct packet *copy;
 	uint64_t *reason;
 
+	if (!has_room(packet)) {
+		port_count_error(&out->counts, ERROR_XMIT_DISCARD);
+		world->stats.dropped_copies++;
+		return;
+	}
+	copy = packet_copy(world, packet);
 	if (!out->num) {
 		packet_arrive(world, copy);
 	} else if (!packet_may_pass(copy, out, false)) {

@@ -10,11 +10,10 @@
 #include "lib/mem.h"
 #include "sim/world_parts.h"
 
-static struct payload *payload_new(struct world *world, const struct ib_packet *packet)
+static struct payload *payload_new(const struct ib_packet *packet)
 {
 	struct payload *payload = mem_alloc(sizeof(*payload) + packet->transport_size);
 
-	world->payloads++;
 	payload->holders = 1;
 	payload->size = (uint16_t)packet->transport_size;
 	payload->data = (uint16_t)packet->payload;
@@ -28,6 +27,7 @@ struct packet *packet_read(struct world *world, struct device_port *port,
 	struct packet *packet = packet_new(world);
 
 	packet->at = port;
+	packet->sender = world_node_of(port->device);
 	packet->is_smp = !read->dst_qp;
 	packet->slid = read->slid;
 	packet->dlid = read->dlid;
@@ -40,9 +40,10 @@ struct packet *packet_read(struct world *world, struct device_port *port,
 	packet->grh = read->grh;
 	packet->words = packet_words(read->has_grh, read->transport_size);
 	if (read->dst_qp > 1)
-		packet->payload = payload_new(world, read);
+		packet->payload = payload_new(read);
 	else
 		memcpy(packet->mad, read->transport + IB_BTH_SIZE + IB_DETH_SIZE, MAD_SIZE);
+	++*packets_under_way(packet);
 	return packet;
 }
 

@@ -57,6 +57,7 @@ struct world_stats {
 	uint64_t dropped_mtu;	 /* it is longer than NeighborMTU */
 	uint64_t dropped_no_qp;	 /* data at a port without a virtual HCA */
 	uint64_t dropped_unread; /* a virtual HCA has no room for it */
+	uint64_t dropped_copies; /* multicast copies; a virtual HCA has too many under way */
 	/* SMPs at agents by attribute; the last row has attributes of WORLD_ATTRS and more. */
 	uint64_t gets[WORLD_ATTRS + 1], sets[WORLD_ATTRS + 1];
 };

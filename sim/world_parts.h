@@ -48,11 +48,12 @@ struct packet {
 	uint16_t pkey_index; /* of a GMP: of the sender, then of the present holder */
 	pkey_t p_key;	     /* of all but SMPs */
 	uint32_t q_key;
-	uint32_t src_qp, dst_qp; /* 0 of SMPs */
-	struct payload *payload; /* NULL: it is a MAD, which is below */
-	uint16_t words;		 /* of 4 bytes, from the LRH to the ICRC */
-	unsigned hops;		 /* switches whose table it passed */
-	struct flight *flight;	 /* NULL: it was not multiplied yet */
+	uint32_t src_qp, dst_qp;   /* 0 of SMPs */
+	struct payload *payload;   /* NULL: it is a MAD, which is below */
+	struct world_node *sender; /* a virtual HCA, also of an answer to it; NULL: no such */
+	uint16_t words;		   /* of 4 bytes, from the LRH to the ICRC */
+	unsigned hops;		   /* switches whose table it passed */
+	struct flight *flight;	   /* NULL: it was not multiplied yet */
 	bool has_grh;
 	struct mad_grh grh;
 	uint8_t mad[MAD_SIZE];
@@ -64,7 +65,9 @@ struct world_node {
 	struct device *device;
 	const char *id;
 	struct list clients;
-	struct hca *hca;	     /* NULL: the adapter is no virtual HCA */
+	struct hca *hca; /* NULL: the adapter is no virtual HCA */
+	/* Packets of its virtual HCA under way, with copies and answers of agents. */
+	unsigned mads, data;
 	struct world_faults *faults; /* its own; NULL: those of the world */
 	uint64_t tick_ns;	     /* when device_tick() is planned; UINT64_MAX: not planned */
 	uint64_t smps;		     /* answered */
@@ -106,7 +109,6 @@ struct world {
 	struct map by_guid;
 	struct arena *names;
 	struct packet *spare;
-	unsigned payloads; /* of packets under way */
 	struct packets *slabs;
 	struct list flights;
 	struct world_capture *capture; /* NULL: packets are not captured */
@@ -156,6 +158,16 @@ static inline uint16_t packet_words(bool has_grh, size_t transport_size)
 			   IB_ICRC_SIZE) /
 			  4);
 }
+
+/* A virtual HCA's packets of its kind that are under way. Only if it has a sender. */
+static inline unsigned *packets_under_way(const struct packet *packet)
+{
+	return packet->payload ? &packet->sender->data : &packet->sender->mads;
+}
+
+/* Limits of packets_under_way(). An agent that needs time for each SMP has a long queue of the MADs
+ * of one HCA at most. A multicast packet may have a copy for each port of a large fabric. */
+enum { HCA_MADS_MAX = 1024, HCA_DATA_MAX = 32768 };
 
 enum { MAD_TRANSPORT_SIZE = IB_BTH_SIZE + IB_DETH_SIZE + MAD_SIZE };
 

@@ -658,6 +658,37 @@ static void test_multicast_circle(void)
 	bed_close(&bed);
 }
 
+/* A flood into a group does not multiply without end; the copies of another sender arrive. */
+static void test_multicast_flood(void)
+{
+	enum { PACKETS = 20000, ALL = 1 << 1 | 1 << 2 | 1 << NEXT };
+	struct datagram datagram;
+	uint8_t packet[ROOM];
+	unsigned others;
+	struct bed bed;
+	size_t size;
+
+	bed_open(&bed);
+	set_mask(bed.sw[0], ALL);
+	set_mask(bed.sw[1], ALL | 1 << PREVIOUS);
+	set_mask(bed.sw[2], 1 << 1 | 1 << 2 | 1 << PREVIOUS);
+	datagram = datagram_to_group(&bed, 1);
+	size = build(&datagram, packet);
+	for (unsigned i = 0; i < PACKETS; i++)
+		CU_ASSERT_EQUAL(hca_send(bed.guest[1].hca, 1, packet, size), HCA_ACCEPTED);
+	datagram = datagram_to_group(&bed, 2);
+	CU_ASSERT_EQUAL(send_it(&bed, 2, &datagram), HCA_ACCEPTED);
+	CU_ASSERT_EQUAL(bed.guest[1].heard, 1); /* from host 2 */
+	CU_ASSERT(world_stats(bed.world)->dropped_copies >= PACKETS);
+	others = bed.guest[4].heard;
+	CU_ASSERT(others >= 1 && others < PACKETS);
+	CU_ASSERT(bed.guest[2].heard > PACKETS / 2);
+	datagram = datagram_to_group(&bed, 1);
+	CU_ASSERT_EQUAL(send_it(&bed, 1, &datagram), HCA_ACCEPTED);
+	CU_ASSERT_EQUAL(bed.guest[4].heard, others + 1);
+	bed_close(&bed);
+}
+
 /* A capture has a packet once for each link that it passes, or only on the links of a device; the
  * system test shows the file to tshark. */
 static void test_capture(void)
@@ -782,7 +813,7 @@ static void test_refused_at_all(void)
 	bed_close(&bed);
 }
 
-/* A fault that delays packets does not use memory without end. */
+/* A fault that delays packets does not use memory without end, and other adapters still send. */
 static void test_no_buffer(void)
 {
 	const struct world_faults faults = {.delay_ppm = 1000000, .delay_us = 60000000};
@@ -800,9 +831,46 @@ static void test_no_buffer(void)
 	}
 	CU_ASSERT_EQUAL(sent - bed.guest[4].heard, 32768); /* some have arrived */
 	CU_ASSERT_EQUAL(hca_counts(bed.guest[1].hca)->refused[HCA_NO_BUFFER], 1);
+	datagram.slid = HOST_LID + 2;
+	CU_ASSERT_EQUAL(hca_send(bed.guest[2].hca, 1, packet, build(&datagram, packet)),
+			HCA_ACCEPTED);
+	datagram.slid = HOST_LID + 1;
+	build(&datagram, packet);
 	world_advance(bed.world, world_now_us(bed.world) + 61 * 1000000);
-	CU_ASSERT_EQUAL(bed.guest[4].heard, sent);
+	CU_ASSERT_EQUAL(bed.guest[4].heard, sent + 1);
 	CU_ASSERT_EQUAL(hca_send(bed.guest[1].hca, 1, packet, size), HCA_ACCEPTED);
+	bed_close(&bed);
+}
+
+/* SMPs that wait at a slow agent without a limit of its own. */
+static void test_slow_agent(void)
+{
+	struct datagram smp = {.slid = HOST_LID + 1,
+			       .dlid = SWITCH_LID,
+			       .vl = 15,
+			       .p_key = 0xFFFF,
+			       .size = MAD_SIZE,
+			       .mgmt_class = CLASS_SUBN_LID,
+			       .method = METHOD_GET,
+			       .attr_id = ATTR_NODE_INFO};
+	uint8_t packet[ROOM];
+	size_t size = build(&smp, packet);
+	unsigned sent = 0;
+	struct bed bed;
+
+	bed_open(&bed);
+	bed.sw[0]->quirks.service_us = 100;
+	while (sent < 10000 && !hca_send(bed.guest[1].hca, 1, packet, size))
+		sent++;
+	CU_ASSERT_EQUAL(sent, 1024);
+	smp.slid = HOST_LID + 2;
+	CU_ASSERT_EQUAL(hca_send(bed.guest[2].hca, 1, packet, build(&smp, packet)), HCA_ACCEPTED);
+	pass(&bed);
+	CU_ASSERT_EQUAL(bed.guest[1].heard, sent);
+	CU_ASSERT_EQUAL(bed.guest[2].heard, 1);
+	smp.slid = HOST_LID + 1;
+	CU_ASSERT_EQUAL(send_it(&bed, 1, &smp), HCA_ACCEPTED);
+	CU_ASSERT_EQUAL(bed.guest[1].heard, sent + 1);
 	bed_close(&bed);
 }
 
@@ -1058,10 +1126,12 @@ int main(void)
 		{"MTU", test_mtu},
 		{"multicast", test_multicast},
 		{"multicast in a circle", test_multicast_circle},
+		{"multicast, a flood", test_multicast_flood},
 		{"capture", test_capture},
 		{"refused packets", test_refused},
 		{"refused at all", test_refused_at_all},
 		{"too many under way", test_no_buffer},
+		{"too many at a slow agent", test_slow_agent},
 		{"accepted sources", test_accepted},
 		{"a directed route", test_directed},
 		{"SMInfo", test_sm_info},

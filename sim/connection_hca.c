@@ -5,10 +5,11 @@
  * is the end of the machine.
  *
  * Nothing from the guest is trusted. A frame that is malformed, or that the protocol does not allow
- * at this time, is counted and dropped. A turn reads a limited number of bytes from each
- * connection. If the guest does not read, packets for it are dropped when PACKETS_BYTES wait.
- * States and answers are never dropped, and need no queue: only the last state of each port and the
- * last answer count, so each is written when the socket has room.
+ * at this time, is counted and dropped. A turn reads READ_BYTES from each connection, so that a
+ * flood of short frames delays the other connections little. If the guest does not read, packets
+ * for it are dropped when PACKETS_BYTES wait. States and answers are never dropped, and need no
+ * queue: only the last state of each port and the last answer count, so each is written when the
+ * socket has room.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ enum {
 	LENGTH = 4,		   /* before each frame */
 	LENGTH_MAX = 4096 + 65536, /* of qemu's frames */
 	IN_BYTES = 2 * (LENGTH + LENGTH_MAX),
+	READ_BYTES = 16 << 10, /* in a turn: some hundred of the shortest frames */
 	HEADERS = LENGTH + ETHERNET_HEADER + (int)sizeof(struct vhca_head),
 	FRAME_MAX = HEADERS + IB_PACKET_MAX,
 	OUT_BYTES = 64 << 10,	   /* in one send() */
@@ -444,10 +446,9 @@ static bool take_frames(struct vm_link *link)
 static int hca_read(struct connection *connection, bool all)
 {
 	struct vm_link *link = connection->vm;
-	ssize_t size = recv(connection->fd, link->in + link->have, sizeof(link->in) - link->have,
-			    MSG_DONTWAIT);
+	size_t most = all ? sizeof(link->in) - link->have : READ_BYTES;
+	ssize_t size = recv(connection->fd, link->in + link->have, most, MSG_DONTWAIT);
 
-	(void)all;
 	if (size < 0)
 		return errno == EAGAIN || errno == EINTR || errno == ECONNRESET ? -errno : -EPIPE;
 	if (!size)

@@ -524,11 +524,40 @@ static void test_flood(void)
 		memcpy(frames + at + 30, packet, size);
 		at += 4 + 26 + size;
 	}
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < 100; i++) {
+		uint64_t before = counts(&bed, A)->sent;
+
 		written += vm_write(&bed.guest[0], frames + written % at, at - written % at);
-		other_works(&bed);
+		other_works(&bed); /* one turn */
+		CU_ASSERT(counts(&bed, A)->sent - before < 300);
 	}
 	CU_ASSERT(counts(&bed, A)->sent > 1000);
+	vm_bed_close(&bed);
+}
+
+/* Drivers that start without end: each start takes longer than a packet. */
+static void test_hello_flood(void)
+{
+	static uint8_t frames[60 * 1024];
+	unsigned starts = 0;
+	struct vm_bed bed;
+
+	for (size_t at = 0; at + 30 <= sizeof(frames); at += 30) {
+		frames[at + 3] = 26;
+		be16_store(frames + at + 16, VHCA_ETHERTYPE);
+		memcpy(frames + at + 18, (uint8_t[]){1, VHCA_HELLO}, 2);
+		be32_store(frames + at + 26, (uint32_t)at);
+	}
+	begin(&bed);
+	CU_ASSERT_EQUAL(vm_write(&bed.guest[0], frames, sizeof(frames)), sizeof(frames));
+	for (unsigned i = 0; i < 5; i++) {
+		uint64_t before = counts(&bed, A)->starts;
+
+		other_works(&bed);
+		CU_ASSERT(counts(&bed, A)->starts - before < 600);
+		starts += counts(&bed, A)->starts - before;
+	}
+	CU_ASSERT_EQUAL(starts, sizeof(frames) / 30);
 	vm_bed_close(&bed);
 }
 
@@ -549,6 +578,7 @@ int main(void)
 		{"framing", test_framing},
 		{"a driver that does not read", test_deaf},
 		{"a driver that floods", test_flood},
+		{"a driver that starts without end", test_hello_flood},
 		CU_TEST_INFO_NULL,
 	};
 

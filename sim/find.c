@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/suggest.h"
+#include "sim/hca.h"
 #include "sim/world_parts.h"
 
 enum { NAME_MAX_SIZE = 128 };
@@ -87,7 +88,7 @@ static unsigned described(const struct world *world, const char *text)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < world->count; i++)
-		count += !strncmp((const char *)world->devices[i]->description.text, text,
+		count += !strncmp((const char *)hca_description(world->devices[i])->text, text,
 				  NODE_DESC_SIZE);
 	return count;
 }

@@ -312,6 +312,13 @@ void hca_describe(struct hca *hca, const uint8_t *text)
 		device_set_description(hca->device, copy);
 }
 
+const struct node_description *hca_description(const struct device *device)
+{
+	const struct hca *hca = hca_of(device);
+
+	return hca ? &hca->description : &device->description;
+}
+
 bool hca_violation(struct hca *hca, uint8_t num, bool is_q_key, const uint8_t *bytes, size_t size)
 {
 	struct device_port *port = hca_port(hca, num);

@@ -81,6 +81,10 @@ void hca_describe(struct hca *hca, const uint8_t *text);
  * and sends a trap. bytes are the packet's headers. False: the packet cannot have arrived there. */
 bool hca_violation(struct hca *hca, uint8_t port, bool is_q_key, const uint8_t *bytes, size_t size);
 
+/* The NodeDescription of a device without the driver's changes. It names the node in commands: a
+ * driver may take the name of another node, or its LID as a name. */
+const struct node_description *hca_description(const struct device *device);
+
 /* The values of a port may have changed, for any reason: calls hca_user.changed(). */
 void hca_changed(struct hca *hca);
 struct hca_counts *hca_counts(struct hca *hca);

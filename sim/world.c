@@ -15,6 +15,7 @@
 
 #include "lib/mem.h"
 #include "sim/capture.h"
+#include "sim/hca.h"
 #include "sim/world_parts.h"
 
 enum { NS_PER_US = 1000, BOUNCE_US = 200000 };
@@ -351,7 +352,7 @@ struct device *world_device(const struct world *world, const char *name)
 			return world->devices[i];
 	}
 	for (size_t i = 0; i < world->count; i++) {
-		const uint8_t *text = world->devices[i]->description.text;
+		const uint8_t *text = hca_description(world->devices[i])->text;
 
 		if (*name && !strncmp((const char *)text, name, NODE_DESC_SIZE))
 			return world->devices[i];

@@ -18,6 +18,7 @@
 #include "mad/mad.h"
 #include "mad/notice.h"
 #include "sim/capture.h"
+#include "sim/find.h"
 #include "tests/unit/fixtures/ring_net.h"
 #include "tests/unit/fixtures/unit.h"
 
@@ -1114,6 +1115,26 @@ static void test_driver(void)
 	bed_close(&bed);
 }
 
+/* A driver takes the name of another node, or its LID as a name. Commands name the others. */
+static void test_names(void)
+{
+	static const uint8_t name[NODE_DESC_SIZE] = "the first", number[NODE_DESC_SIZE] = "20";
+	char error[FIND_ERROR_SIZE];
+	struct device *found;
+	struct bed bed;
+
+	bed_open(&bed);
+	memcpy(bed.sw[1]->description.text, name, sizeof(name));
+	hca_describe(bed.guest[1].hca, name);
+	CU_ASSERT_EQUAL_FATAL(find_node(bed.world, "the first", &found, error), 0);
+	CU_ASSERT_PTR_EQUAL(found, bed.sw[1]);
+	hca_describe(bed.guest[1].hca, number);
+	CU_ASSERT_EQUAL_FATAL(find_node(bed.world, "20", &found, error), 0);
+	CU_ASSERT_PTR_EQUAL(found, bed.sw[0]); /* SWITCH_LID */
+	CU_ASSERT_EQUAL(find_node(bed.world, "host-1", &found, error), 0);
+	bed_close(&bed);
+}
+
 int main(void)
 {
 	static const CU_TestInfo tests[] = {
@@ -1139,6 +1160,7 @@ int main(void)
 		{"another queue pair", test_other_qp},
 		{"violations", test_violations},
 		{"the driver", test_driver},
+		{"names of nodes", test_names},
 		CU_TEST_INFO_NULL,
 	};
 

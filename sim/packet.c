@@ -173,6 +173,8 @@ static enum verdict step_by_lid(const struct world *world, struct packet *packet
 	num = switch_out_port(at->device, packet->dlid);
 	if (num <= 0)
 		return num ? NO_ROUTE : HERE;
+	if (!begins && num == at->num)
+		return NO_ROUTE;
 	*out = &at->device->port[num];
 	if (!packet_may_pass(packet, *out, false))
 		return KEY_OUT;
@@ -271,9 +273,10 @@ static void come_in(struct packet *packet)
 
 /*
  * The port counters of a packet that goes no further (16.1.3.5). If a switch has no entry for its
- * LID, the input port counts it. If the output port is down, its link does not match, or the packet
- * exceeded the lifetime limit of a switch, the output port counts it. A port that refuses a P_Key
- * counts it, and a trap is sent, too. An SMI without such a port counts nothing.
+ * LID, or one that leads back out of the input port, the input port counts it. If the output port
+ * is down, its link does not match, or the packet exceeded the lifetime limit of a switch, the
+ * output port counts it. A port that refuses a P_Key counts it, and a trap is sent, too. An SMI
+ * without such a port counts nothing.
  */
 static void count_refusal(const struct packet *packet, enum verdict verdict,
 			  struct device_port *out)

@@ -425,6 +425,11 @@ static void beyond_top(struct bed *bed)
 	bed->sw[1]->sw.linear_fdb_top = HOST_LID + 3;
 }
 
+static void turned_back(struct bed *bed)
+{
+	bed->sw[1]->lft[HOST_LID + 4] = PREVIOUS;
+}
+
 static void looped(struct bed *bed)
 {
 	bed->sw[2]->lft[HOST_LID + 4] = NEXT;
@@ -506,6 +511,7 @@ static void test_drops(void)
 		{no_entry, STAT(no_route), 1, PREVIOUS, ERROR_RCV_SWITCH_RELAY, false},
 		{no_such_port, STAT(no_route), 1, PREVIOUS, ERROR_RCV_SWITCH_RELAY, false},
 		{beyond_top, STAT(no_route), 1, PREVIOUS, ERROR_RCV_SWITCH_RELAY, false},
+		{turned_back, STAT(no_route), 1, PREVIOUS, ERROR_RCV_SWITCH_RELAY, false},
 		{looped, STAT(hop_limit), 0, NEXT, ERROR_XMIT_DISCARD, false},
 		{unplugged, STAT(link_down), 1, NEXT, ERROR_XMIT_DISCARD, false},
 		{armed, STAT(link_down), 1, NEXT, ERROR_XMIT_DISCARD, false},

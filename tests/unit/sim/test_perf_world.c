@@ -293,9 +293,10 @@ static void test_no_way(void)
 	CU_ASSERT_EQUAL(traffic(bed.sw[0], HOST_PORT, TRAFFIC_RCV_MULTICAST), 1);
 	CU_ASSERT_EQUAL(traffic(bed.sw[0], HOST_PORT, TRAFFIC_RCV_UNICAST), 1);
 	CU_ASSERT_EQUAL(all_errors(&bed), 2);
-	send(&bed, 0x30, METHOD_GET, LOOP_LID, false); /* there and back between the switches */
-	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_hop_limit, 1);
-	CU_ASSERT_EQUAL(errors(bed.sw[0], LINK_PORT, ERROR_XMIT_DISCARD), 1);
+	send(&bed, 0x30, METHOD_GET, LOOP_LID, false); /* back out of the input port */
+	CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_no_route, 3);
+	CU_ASSERT_EQUAL(errors(bed.sw[1], LINK_PORT, ERROR_RCV_SWITCH_RELAY), 1);
+	CU_ASSERT_EQUAL(traffic(bed.sw[1], LINK_PORT, TRAFFIC_XMIT_PKTS), 0);
 	CU_ASSERT_EQUAL(all_errors(&bed), 3);
 	bed_close(&bed);
 }

@@ -273,21 +273,22 @@ static void come_in(struct packet *packet)
 
 /*
  * The port counters of a packet that goes no further (16.1.3.5). If a switch has no entry for its
- * LID, or one that leads back out of the input port, the input port counts it. If the output port
- * is down, its link does not match, or the packet exceeded the lifetime limit of a switch, the
- * output port counts it. A port that refuses a P_Key counts it, and a trap is sent, too. An SMI
- * without such a port counts nothing.
+ * LID, or one that leads back out of the input port, the input port counts it, also if its SL has
+ * no operational VL. If the output port is down, its link does not match, or the packet exceeded
+ * the lifetime limit of a switch, the output port counts it. A port that refuses a P_Key counts it,
+ * and a trap is sent, too. An SMI without such a port counts nothing.
  */
 static void count_refusal(const struct packet *packet, enum verdict verdict,
-			  struct device_port *out)
+			  struct device_port *out, bool bad_vl)
 {
+	bool at_switch = device_is_switch(packet->at->device);
 	bool by_lid = packet->dlid != LID_PERMISSIVE;
 	bool bad_key = verdict == KEY_IN || verdict == KEY_OUT;
 
-	if (verdict == LEAVES || verdict == HOP_LIMIT)
-		port_count_error(&out->counts, ERROR_XMIT_DISCARD);
-	else if (verdict == NO_ROUTE && by_lid && device_is_switch(packet->at->device))
+	if (at_switch && (bad_vl || (verdict == NO_ROUTE && by_lid)))
 		port_count_error(&packet->at->counts, ERROR_RCV_SWITCH_RELAY);
+	else if (verdict == LEAVES || verdict == HOP_LIMIT)
+		port_count_error(&out->counts, ERROR_XMIT_DISCARD);
 	else if (bad_key)
 		port_count_error(&out->counts,
 				 verdict == KEY_IN ? ERROR_RCV_CONSTRAINT : ERROR_XMIT_CONSTRAINT);
@@ -311,7 +312,7 @@ static void packet_refuse(struct world *world, struct packet *packet, enum verdi
 		[KEY_OUT] = &stats->dropped_p_key,
 	};
 
-	count_refusal(packet, verdict, out);
+	count_refusal(packet, verdict, out, obstacle == &stats->dropped_vl);
 	packet_drop(world, packet, reasons[verdict]);
 }
 

@@ -363,12 +363,12 @@ static void test_vls(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct datagram datagram = datagram_to(1, 4);
-		struct port_counts *out;
+		struct port_counts *in;
 		struct bed bed;
 
 		bed_open(&bed);
 		set_vls(bed.sw[2], 1, 0x03);
-		out = &bed.sw[2]->port[1].counts;
+		in = &bed.sw[2]->port[PREVIOUS].counts;
 		datagram.sl = cases[i].sl;
 		bed.host[1]->port[1].info.operational_vls =
 			bed.sw[0]->port[2].info.operational_vls = 4;
@@ -379,7 +379,8 @@ static void test_vls(void)
 		CU_ASSERT_EQUAL(send_it(&bed, 1, &datagram), HCA_ACCEPTED);
 		CU_ASSERT_EQUAL(bed.guest[4].heard, cases[i].passes);
 		CU_ASSERT_EQUAL(world_stats(bed.world)->dropped_vl, !cases[i].passes);
-		CU_ASSERT_EQUAL(out->error[ERROR_XMIT_DISCARD], !cases[i].passes);
+		CU_ASSERT_EQUAL(in->error[ERROR_RCV_SWITCH_RELAY], !cases[i].passes);
+		CU_ASSERT_EQUAL(bed.sw[2]->port[1].counts.error[ERROR_XMIT_DISCARD], 0);
 		if (cases[i].passes)
 			CU_ASSERT_EQUAL(bed.guest[4].packet[0] >> 4, cases[i].vl);
 		bed_close(&bed);
@@ -516,7 +517,7 @@ static void test_drops(void)
 		{unplugged, STAT(link_down), 1, NEXT, ERROR_XMIT_DISCARD, false},
 		{armed, STAT(link_down), 1, NEXT, ERROR_XMIT_DISCARD, false},
 		{other_vls, STAT(mismatch), 1, NEXT, ERROR_XMIT_DISCARD, false},
-		{few_vls, STAT(vl), 1, NEXT, ERROR_XMIT_DISCARD, false},
+		{few_vls, STAT(vl), 1, PREVIOUS, ERROR_RCV_SWITCH_RELAY, false},
 		{short_mtu, STAT(mtu), 1, NEXT, ERROR_XMIT_DISCARD, false},
 		{keys_in, STAT(p_key), 1, PREVIOUS, ERROR_RCV_CONSTRAINT, true},
 		{keys_out, STAT(p_key), 1, NEXT, ERROR_XMIT_CONSTRAINT, true},

@@ -145,10 +145,10 @@ static void grh_turn(const struct device_port *port, struct mad_grh *grh)
 }
 
 /* The answer to a directed SMP returns on its route; any other answer goes by LID to the source of
- * the request. */
+ * the request. A switch sends a GMP from port 0, whose SLs may have other VLs. */
 static void packet_answer(struct world *world, struct packet *packet)
 {
-	const struct device_port *port = world_end_port(packet->at);
+	struct device_port *port = world_end_port(packet->at);
 	lid_t to = packet->slid;
 
 	packet->slid = packet_is_multicast(packet) ? port->info.lid : packet->dlid;
@@ -159,6 +159,7 @@ static void packet_answer(struct world *world, struct packet *packet)
 	if (packet->has_grh)
 		grh_turn(port, &packet->grh);
 	if (!packet->is_smp) {
+		packet->at = port;
 		packet->p_key = device_p_key(port, packet->pkey_index);
 		packet->dst_qp = packet->src_qp;
 		packet->src_qp = 1;

@@ -409,6 +409,28 @@ static void test_gmp_vl(void)
 	bed_close(&bed);
 }
 
+/* The answer of a switch's agent comes from port 0, whatever the port of the request. */
+static void test_answer_vl(void)
+{
+	struct datagram datagram = datagram_to(4, 0);
+	struct bed bed;
+
+	bed_open(&bed);
+	set_vls(bed.sw[2], 1, 0x00);
+	bed.sw[2]->port[1].sl_to_vl[0] = 0x20; /* from port 0 */
+	datagram.dlid = SWITCH_LID + 2;
+	datagram.dst_qp = 1;
+	datagram.q_key = QP1_Q_KEY;
+	datagram.size = MAD_SIZE;
+	datagram.mgmt_class = CLASS_PERF;
+	datagram.method = METHOD_GET;
+	datagram.attr_id = ATTR_CLASS_PORT_INFO;
+	CU_ASSERT_EQUAL(send_it(&bed, 4, &datagram), HCA_ACCEPTED);
+	CU_ASSERT_EQUAL_FATAL(bed.guest[4].heard, 1);
+	CU_ASSERT_EQUAL(bed.guest[4].packet[0] >> 4, 2);
+	bed_close(&bed);
+}
+
 /* Reasons to drop a packet: each changes the fabric, and names its counter and that of the port. */
 
 static void no_entry(struct bed *bed)
@@ -1150,6 +1172,7 @@ int main(void)
 		{"to itself", test_loopback},
 		{"VLs", test_vls},
 		{"the VL of a GMP", test_gmp_vl},
+		{"the VL of an answer", test_answer_vl},
 		{"drops", test_drops},
 		{"MTU", test_mtu},
 		{"multicast", test_multicast},

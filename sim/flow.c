@@ -247,6 +247,7 @@ size_t flow_start(struct flow *flow)
 		uint64_t interval_ps = stream->set.interval_ps;
 
 		if (!stream_can_send(flow, &stream->set)) {
+			stream->left = 0;
 			mute++;
 			continue;
 		}
@@ -328,6 +329,19 @@ static void flow_stop(struct flow *flow)
 		flow->now_ps = flow->options.duration_ps;
 }
 
+/* The next event is after the duration. It may be that of a lifetime that no packet needs. */
+static void flow_time_over(struct flow *flow)
+{
+	bool any = false;
+
+	for (size_t s = 0; s < flow->num_streams; s++)
+		any = any || flow->streams[s].left || flow->streams[s].message_left;
+	for (size_t i = 0; i < flow->num_packets; i++)
+		any = any || flow->packets[i].used;
+	flow->end = any ? FLOW_TIME_OVER : FLOW_DELIVERED;
+	flow->now_ps = flow->options.duration_ps;
+}
+
 enum flow_end flow_run(struct flow *flow, size_t events)
 {
 	while (flow->end == FLOW_GOES_ON && events--) {
@@ -339,8 +353,7 @@ enum flow_end flow_run(struct flow *flow, size_t events)
 			break;
 		}
 		if (event->due_ps > flow->options.duration_ps) {
-			flow->end = FLOW_TIME_OVER;
-			flow->now_ps = flow->options.duration_ps;
+			flow_time_over(flow);
 			break;
 		}
 		flow->now_ps = event->due_ps;

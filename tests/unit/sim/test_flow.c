@@ -210,6 +210,30 @@ static void test_messages(void)
 	flow_free(flow);
 }
 
+/* A load ends with its last packet, also if a lifetime would end after the duration. */
+static void test_delivered(void)
+{
+	enum { LIFE = 10 /* 4 ms */ };
+	struct flow_stream stream = {.to = 1, .message_bytes = MTU, .mtu = MTU, .bytes = 3 * MTU};
+
+	for (unsigned stays = 0; stays < 2; stays++) {
+		struct flow *flow = star(&defaults, 2);
+
+		flow_link(flow, 0)->hoq_life = flow_link(flow, 1)->hoq_life = LIFE;
+		flow_link(flow, flow_host_port(flow, 1))->vls = 0; /* sends nothing */
+		/* The third message starts after the end. */
+		stream.interval_ps = stays ? 60 * PS_PER_US : 0;
+		flow_add_stream(flow, &stream);
+		flow_add_stream(flow,
+				&(struct flow_stream){
+					.from = 1, .message_bytes = MTU, .mtu = MTU, .bytes = MTU});
+		CU_ASSERT_EQUAL(flow_start(flow), 1);
+		CU_ASSERT_EQUAL(run_all(flow), stays ? FLOW_TIME_OVER : FLOW_DELIVERED);
+		CU_ASSERT_EQUAL(flow_totals(flow)->delivered == 3, !stays);
+		flow_free(flow);
+	}
+}
+
 static void test_paced(void)
 {
 	struct flow_stream stream = {.to = 1,
@@ -662,6 +686,7 @@ static CU_TestInfo tests[] = {
 	{"credits", test_credits},
 	{"incast", test_incast},
 	{"messages", test_messages},
+	{"the end", test_delivered},
 	{"paced streams", test_paced},
 	{"weights of VLs", test_weights},
 	{"deadlock", test_deadlock},

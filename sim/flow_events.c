@@ -129,16 +129,13 @@ void flow_events_add(struct flow_events *events, uint64_t due_ps, uint64_t conte
 		heap_add(&events->far, &event);
 }
 
-/* Moves to the next slot with events. An event of the far heap may be due before those of slots,
- * because the wheel has turned since it was added. */
+/* Moves to the next slot with events. Those of the far heap are due after those of slots: those for
+ * which the wheel has turned far enough move to slots. */
 static void flow_events_turn(struct flow_events *events)
 {
-	uint64_t slot = UINT64_MAX;
+	uint64_t slot = events->in_slots ? slot_next(events)
+					 : events->far.event[0].due_ps >> FLOW_SLOT_BITS;
 
-	if (events->in_slots)
-		slot = slot_next(events);
-	if (events->far.count && events->far.event[0].due_ps >> FLOW_SLOT_BITS < slot)
-		slot = events->far.event[0].due_ps >> FLOW_SLOT_BITS;
 	events->slot = slot;
 	slot_empty(events);
 	while (events->far.count &&

@@ -90,6 +90,20 @@ static void test_sequences(void)
 	}
 }
 
+/* The highest limit is 254 * 4 KiB; 255 is none. */
+static void test_limits(void)
+{
+	static const struct table low = {1, {0, 64}}, high = {1, {1, 64}};
+	static const uint16_t blocks[16] = {64, 64};
+	struct flow_arbiter most = arbiter_of(&low, &high, 254);
+	struct flow_arbiter unlimited = arbiter_of(&low, &high, FLOW_HIGH_UNLIMITED);
+
+	for (unsigned n = 0; n < 2 * FLOW_HIGH_UNLIMITED; n++) {
+		CU_ASSERT_EQUAL(flow_arbiter_choose(&most, 3, blocks), n % 255 != 254);
+		CU_ASSERT_EQUAL(flow_arbiter_choose(&unlimited, 3, blocks), 1);
+	}
+}
+
 static void test_vls(void)
 {
 	static const struct table none, low = {3, {0, 64, 2, 0, 15, 9}}, high = {1, {5, 1}};
@@ -120,10 +134,8 @@ static void test_shares(void)
 }
 
 static CU_TestInfo tests[] = {
-	{"sequences", test_sequences},
-	{"VLs with weight", test_vls},
-	{"shares", test_shares},
-	CU_TEST_INFO_NULL,
+	{"sequences", test_sequences}, {"limits", test_limits}, {"VLs with weight", test_vls},
+	{"shares", test_shares},       CU_TEST_INFO_NULL,
 };
 
 int main(void)

@@ -252,6 +252,8 @@ static int load_choose_hosts(struct load *load, size_t hosts, char *error)
 			return load_fail_host(host_is_active(pair->from) ? pair->to : pair->from,
 					      error);
 	}
+	if (spec->target && !host_is_active(spec->target))
+		return load_fail_host(spec->target, error);
 	if (load->num_who >= 2)
 		return 0;
 	snprintf(error, LOAD_ERROR_SIZE,

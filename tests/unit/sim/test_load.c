@@ -210,6 +210,7 @@ static void test_patterns(void)
 	enum { HOSTS = 8 };
 	uint32_t to[HOSTS];
 	bool met[HOSTS] = {0};
+	unsigned steps = 0;
 	struct bed bed;
 
 	bed_open(&bed, "fattree:radix=4,levels=2", "ftree");
@@ -228,7 +229,9 @@ static void test_patterns(void)
 	for (uint32_t h = 0; h < HOSTS; h++) {
 		CU_ASSERT(to[h] < HOSTS && to[h] != h && !met[to[h]]);
 		met[to[h] % HOSTS] = true;
+		steps += (to[h] + HOSTS - h) % HOSTS == 1;
 	}
+	CU_ASSERT(steps < HOSTS);
 	CU_ASSERT_EQUAL(prepare(&bed, "bisection", NULL), 0);
 	destinations(&bed, to, HOSTS);
 	for (uint32_t h = 0; h < HOSTS; h++)
@@ -243,6 +246,127 @@ static void test_patterns(void)
 	CU_ASSERT_EQUAL(to[1], 3);
 	CU_ASSERT_EQUAL(to[3], 6);
 	CU_ASSERT_EQUAL(bed.load.num_senders, 3);
+	bed_close(&bed);
+}
+
+static void use_8_vls(struct bed *bed)
+{
+	enum { VL_0_TO_7 = 4 };
+
+	for (size_t d = 0; d < bed->world->count; d++) {
+		struct device *device = bed->world->devices[d];
+
+		for (unsigned p = 1; p <= device->num_ports; p++) {
+			device->port[p].info.vl_cap = VL_0_TO_7;
+			device->port[p].info.operational_vls = VL_0_TO_7;
+		}
+	}
+}
+
+/* The SLs of streams, and what the streams of a host share: its bytes and its rate. */
+static void test_shares(void)
+{
+	const struct flow_stream_state *stream;
+	uint64_t interval_ps;
+	struct bed bed;
+
+	bed_open(&bed, "single:hosts=6", "minhop");
+	use_8_vls(&bed);
+	CU_ASSERT_EQUAL(prepare(&bed, "shift=1 sl=2-4", NULL), 0);
+	for (size_t s = 0; s < 6; s++) {
+		stream = &bed.load.flow->streams[s];
+		CU_ASSERT_EQUAL(stream->set.sl, 2 + (stream->set.from + stream->set.to) % 3);
+	}
+	CU_ASSERT_EQUAL(prepare(&bed, "incast=host-0006 sl=1-4", NULL), 0);
+	for (size_t s = 0; s < 5; s++)
+		CU_ASSERT_EQUAL(bed.load.flow->streams[s].set.sl, 1 + s % 4);
+	CU_ASSERT_EQUAL(prepare(&bed,
+				"pair=host-0001,host-0002,5 pair=host-0003,host-0002 "
+				"pair=host-0004,host-0002 sl=1-2",
+				NULL),
+			0);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[0].set.sl, 5);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[1].set.sl, 2);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[2].set.sl, 1);
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform rate=50 bytes=1000", NULL), 0);
+	interval_ps = bed.load.flow->streams[0].set.interval_ps;
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform rate=50 bytes=1000 sl=1-3", NULL), 0);
+	CU_ASSERT_EQUAL(bed.load.flow->num_streams, 18);
+	for (size_t s = 0; s < 18; s++) {
+		stream = &bed.load.flow->streams[s];
+		CU_ASSERT_EQUAL(stream->set.sl, 1 + s % 3);
+		CU_ASSERT_EQUAL(stream->set.bytes, 334);
+		CU_ASSERT_EQUAL(stream->set.interval_ps, 3 * interval_ps);
+	}
+	bed_close(&bed);
+}
+
+/* A rate is that of packets with their headers: 282 bytes each 45.12 ns are 50 Gb/s. */
+static void test_offered(void)
+{
+	struct bed bed;
+
+	bed_open(&bed, "single:hosts=2", "minhop");
+	CU_ASSERT_EQUAL(run_load(&bed, "shift=1 size=256 rate=50 warmup=0ns", NULL),
+			FLOW_TIME_OVER);
+	CU_ASSERT_DOUBLE_EQUAL((double)flow_host_sent(bed.load.flow, 0), 625000.0, 282.0);
+	CU_ASSERT_EQUAL(bed.load.offered_mbps, 100000);
+	bed_close(&bed);
+}
+
+static void set_mtu(struct device_port *port, uint8_t mtu)
+{
+	port->info.neighbor_mtu = port->peer->info.neighbor_mtu = mtu;
+}
+
+/* The payload of packets is the smallest MTU of the hosts. */
+static void test_payload(void)
+{
+	enum { MTU_1024 = 3, MTU_2048 = 4 };
+	struct bed bed;
+
+	bed_open(&bed, "single:hosts=4", "minhop");
+	set_mtu(&world_device(bed.world, "host-0002")->port[1], MTU_1024);
+	set_mtu(&world_device(bed.world, "host-0003")->port[1], MTU_2048);
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform", NULL), 0);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[0].set.mtu, 1024);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[0].set.message_bytes, 1024);
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform hosts=host-0003,host-0001", NULL), 0);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[0].set.mtu, 2048);
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform mtu=512 size=4KiB", NULL), 0);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[0].set.mtu, 512);
+	CU_ASSERT_EQUAL(bed.load.flow->streams[0].set.message_bytes, 4096);
+	bed_close(&bed);
+}
+
+/* Hosts without a LID or an ACTIVE link do not take part, and cannot be named. */
+static void test_inactive(void)
+{
+	static const struct {
+		const char *words, *error;
+	} cases[] = {
+		{"uniform hosts=host-0001,host-0002",
+		 "port 1 of host-0002 cannot take part: it has no LID"},
+		{"pair=host-0002,host-0001", "port 1 of host-0002 cannot take part: it has no LID"},
+		{"pair=host-0001,host-0003",
+		 "port 1 of host-0003 cannot take part: its link carries no data"},
+		{"incast=host-0003",
+		 "port 1 of host-0003 cannot take part: its link carries no data"},
+	};
+	struct bed bed;
+
+	bed_open(&bed, "single:hosts=4", "minhop");
+	world_device(bed.world, "host-0002")->port[1].info.lid = LID_NONE;
+	world_device(bed.world, "host-0003")->port[1].info.port_state = PORT_INIT;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CU_ASSERT_EQUAL(prepare(&bed, cases[i].words, NULL), -EINVAL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(bed.error, cases[i].error));
+	}
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform", NULL), 0);
+	CU_ASSERT_EQUAL(bed.load.num_senders, 2);
+	world_device(bed.world, "host-0004")->port[1].info.lid = LID_NONE;
+	CU_ASSERT_EQUAL(prepare(&bed, "uniform", NULL), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(bed.error, "1 adapter port is ACTIVE"));
 	bed_close(&bed);
 }
 
@@ -307,6 +431,7 @@ static void test_counters(void)
 	CU_ASSERT_EQUAL(counts->traffic[TRAFFIC_RCV_PKTS], 0);
 	CU_ASSERT_EQUAL(counts->error[ERROR_XMIT_DISCARD], UINT64_MAX);
 	CU_ASSERT(counts->xmit_wait > 10 * (HOP_BYTES - 2) / 4);
+	CU_ASSERT(counts->xmit_wait < 700 * HOP_BYTES / 4);
 	counts = &world_device(bed.world, "host-0008")->port[1].counts;
 	CU_ASSERT_EQUAL(counts->traffic[TRAFFIC_RCV_PKTS], 700);
 	CU_ASSERT_EQUAL(counts->traffic[TRAFFIC_RCV_DATA], 700 * (HOP_BYTES - 2) / 4);
@@ -490,6 +615,60 @@ static void test_settings(void)
 	}
 }
 
+static uint32_t port_number(const struct bed *bed, const struct device_port *port)
+{
+	uint32_t number = 0;
+
+	while (bed->load.port[number] != port)
+		number++;
+	return number;
+}
+
+/* The flow has the settings of each port of a switch, and its forwarding table up to its top. */
+static void test_links(void)
+{
+	enum { VL_0_1 = 2, PAIR = 2 };
+	struct device_port *port;
+	struct port_info *info;
+	const struct flow_node *node;
+	const struct flow_link *link;
+	struct bed bed;
+	uint32_t number;
+
+	bed_open(&bed, "single:hosts=2", "minhop");
+	port = world_device(bed.world, "host-0002")->port[1].peer;
+	info = &port->info;
+	info->vl_high_limit = 7;
+	info->vl_stall_count = 5;
+	info->hoq_life = 12;
+	info->operational_vls = port->peer->info.operational_vls = VL_0_1;
+	port->vl_arbitration =
+		mem_array(info->vl_arbitration_low_cap + info->vl_arbitration_high_cap, PAIR);
+	port->vl_arbitration[0] = 1;
+	port->vl_arbitration[PAIR * info->vl_arbitration_low_cap] = 3;
+	port->device->sw.life_time_value = 13;
+	port->device->sw.linear_fdb_top = port->peer->info.lid;
+	CU_ASSERT_EQUAL(prepare(&bed, "shift=1", NULL), 0);
+	number = port_number(&bed, port);
+	link = flow_link(bed.load.flow, number);
+	node = &bed.load.flow->nodes[bed.load.flow->ports[number].node];
+	CU_ASSERT_EQUAL(link->vl_high_limit, 7);
+	CU_ASSERT_EQUAL(link->vl_stall_count, 5);
+	CU_ASSERT_EQUAL(link->hoq_life, 12);
+	CU_ASSERT_EQUAL(link->vls, 2);
+	CU_ASSERT_EQUAL(link->vl_low[0], 1);
+	CU_ASSERT_EQUAL(link->vl_low_count, info->vl_arbitration_low_cap);
+	CU_ASSERT_EQUAL(link->vl_high[0], 3);
+	CU_ASSERT_EQUAL(link->vl_high_count, info->vl_arbitration_high_cap);
+	CU_ASSERT_EQUAL(node->life_ps, UINT64_C(4096000) << 13);
+	CU_ASSERT_EQUAL(node->lft_size, port->peer->info.lid + 1u);
+	CU_ASSERT_EQUAL(prepare(&bed, "shift=1 life=4", NULL), 0);
+	CU_ASSERT_EQUAL(flow_link(bed.load.flow, number)->hoq_life, 4);
+	node = &bed.load.flow->nodes[bed.load.flow->ports[number].node];
+	CU_ASSERT_EQUAL(node->life_ps, UINT64_C(4096000) << 4);
+	bed_close(&bed);
+}
+
 /* The fabric may change while a load runs: the load does not see it. */
 static void test_copies(void)
 {
@@ -510,6 +689,61 @@ static void test_copies(void)
 	/* The next one does. */
 	CU_ASSERT_EQUAL(prepare(&bed, "uniform", NULL), 0);
 	CU_ASSERT_EQUAL(bed.load.num_senders, 6);
+	bed_close(&bed);
+}
+
+/* Two hosts with links of 25 Gb/s send to one: rates after the warm-up, of the hosts that send or
+ * receive, and the link that is loaded most. */
+static void test_report(void)
+{
+	static const char *const hosts[] = {"host-0001", "host-0003", "host-0002"};
+	double total, mean, least, most, percent, load;
+	const char *line;
+	char *text = NULL;
+	size_t size = 0, count;
+	FILE *out = open_memstream(&text, &size);
+	struct bed bed;
+
+	bed_open(&bed, "single:hosts=4", "minhop");
+	for (size_t i = 0; i < ARRAY_SIZE(hosts); i++) {
+		struct device_port *port = &world_device(bed.world, hosts[i])->port[1];
+
+		port->info.link_width_active = port->peer->info.link_width_active = 1;
+	}
+	live_forever(&bed);
+	CU_ASSERT_EQUAL(run_load(&bed,
+				 "incast=host-0002 hosts=host-0001,host-0003 duration=1ms "
+				 "warmup=400us links=1",
+				 NULL),
+			FLOW_TIME_OVER);
+	load_report(&bed.load, FLOW_TIME_OVER, out);
+	fflush(out);
+	line = strstr(text, "\ninjected ");
+	CU_ASSERT_FATAL(line != NULL);
+	CU_ASSERT_EQUAL(sscanf(line, " injected %lf %zu %lf %lf %lf %lf", &total, &count, &mean,
+			       &least, &most, &percent),
+			6);
+	CU_ASSERT_EQUAL(count, 2);
+	CU_ASSERT_DOUBLE_EQUAL(total, 25, 0.2);
+	CU_ASSERT_DOUBLE_EQUAL(mean, 12.5, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(least, 12.5, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(most, 12.5, 0.1);
+	CU_ASSERT_DOUBLE_EQUAL(percent, 50, 0.5);
+	line = strstr(text, "\ndelivered ");
+	CU_ASSERT_FATAL(line != NULL);
+	CU_ASSERT_EQUAL(sscanf(line, " delivered %lf %zu %lf %lf %lf %lf", &total, &count, &mean,
+			       &least, &most, &percent),
+			6);
+	CU_ASSERT_EQUAL(count, 1);
+	CU_ASSERT_DOUBLE_EQUAL(least, 25, 0.2);
+	CU_ASSERT_DOUBLE_EQUAL(percent, 100, 1);
+	line = strstr(text, "\nlinks ");
+	CU_ASSERT_FATAL(line != NULL);
+	CU_ASSERT_EQUAL(sscanf(line, " links %lf", &load), 1);
+	CU_ASSERT_DOUBLE_EQUAL(load, 100, 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(line, " [2] -> host-0002 [1]\n"));
+	fclose(out);
+	free(text);
 	bed_close(&bed);
 }
 
@@ -771,6 +1005,10 @@ static CU_TestInfo tests[] = {
 	{"words", test_words},
 	{"files of pairs", test_files},
 	{"patterns", test_patterns},
+	{"shares of streams", test_shares},
+	{"offered rates", test_offered},
+	{"payload", test_payload},
+	{"inactive hosts", test_inactive},
 	{"destinations", test_destinations},
 	{"shifts on a fat tree", test_shifts},
 	{"counters", test_counters},
@@ -779,7 +1017,9 @@ static CU_TestInfo tests[] = {
 	{"rates of links", test_rates},
 	{"lifetimes", test_life},
 	{"settings of switches", test_settings},
+	{"settings of links", test_links},
 	{"copies of the tables", test_copies},
+	{"the report", test_report},
 	{"the command", test_command},
 	{"verdicts of the checker", test_verdicts},
 	CU_TEST_INFO_NULL,

@@ -481,6 +481,20 @@ static void test_stalled(void)
 	flow_free(flow);
 }
 
+/* Only discards for HOQLife stall a VL. */
+static void test_not_stalled(void)
+{
+	const struct ring_options ring = {INFINITE, 3, 1, false, ONE_PACKET, 1000 * PS_PER_US};
+	struct flow *flow = ring_new(&ring, 1);
+
+	put_shift(flow, 2);
+	flow_start(flow);
+	run_all(flow);
+	CU_ASSERT(flow_totals(flow)->discards[FLOW_SWITCH_LIFE] > 0);
+	CU_ASSERT_EQUAL(flow_totals(flow)->discards[FLOW_STALLED], 0);
+	flow_free(flow);
+}
+
 /* Discards of tables: the reason, and the port that counts it. */
 static void test_discards(void)
 {
@@ -574,6 +588,97 @@ static void test_discards(void)
 					port == cases[i].counter ? flow_totals(flow)->discarded
 								 : 0);
 		}
+		flow_free(flow);
+	}
+}
+
+/* A bad P_Key is found before a missing entry, and the last LID of the table has an entry. There
+ * are more classes of P_Keys than bits of a word. */
+static void test_edges(void)
+{
+	enum { CLASS = 70 };
+	static const uint64_t low_keys[] = {UINT64_MAX, 0}, high_keys[] = {0, 1 << (CLASS - 64)};
+	static const uint8_t lft[] = {LFT_NO_PORT, LFT_NO_PORT, 2};
+	static const struct {
+		uint32_t size;
+		const uint64_t *keys;
+		enum flow_discard reason;
+	} cases[] = {
+		{3, NULL, FLOW_DISCARDS},   {3, high_keys, FLOW_DISCARDS},
+		{3, low_keys, FLOW_KEY_IN}, {2, high_keys, FLOW_NO_ROUTE},
+		{2, low_keys, FLOW_KEY_IN},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct flow_stream stream = {
+			.to = 1, .message_bytes = MTU, .mtu = MTU, .bytes = MTU};
+		const struct flow_host from = {.lid = 1, .key = CLASS}, to = {.lid = 2};
+		struct flow *flow = flow_new(&defaults);
+
+		flow_add_switch(flow, 2, INFINITE, lft, cases[i].size);
+		flow_add_host(flow, &from);
+		flow_add_host(flow, &to);
+		cable(flow, 0, 2, GBPS_100);
+		cable(flow, 1, 3, GBPS_100);
+		flow_link(flow, 0)->keys_in = cases[i].keys;
+		flow_add_stream(flow, &stream);
+		flow_start(flow);
+		CU_ASSERT_EQUAL(run_all(flow), FLOW_DELIVERED);
+		CU_ASSERT_EQUAL(flow_totals(flow)->delivered, cases[i].reason == FLOW_DISCARDS);
+		if (cases[i].reason != FLOW_DISCARDS)
+			CU_ASSERT_EQUAL(flow_totals(flow)->discards[cases[i].reason], 1);
+		flow_free(flow);
+	}
+}
+
+/* A packet that is discarded holds its buffer until its last byte has arrived: the next packet is
+ * not sent before. */
+static void test_discarded_buffer(void)
+{
+	static const uint8_t lft[LFT_SIZE];
+	const struct flow_stream stream = {
+		.to = 1, .message_bytes = MTU, .mtu = MTU, .bytes = 2 * MTU};
+	struct flow_options options = defaults;
+	struct flow *flow;
+
+	options.buffer_bytes = ONE_PACKET;
+	options.switch_ps = 0;
+	flow = flow_new(&options);
+	flow_add_switch(flow, 2, INFINITE, lft, LFT_SIZE);
+	add_host(flow);
+	add_host(flow);
+	cable(flow, 0, 2, GBPS_100);
+	cable(flow, 1, 3, GBPS_100);
+	flow_add_stream(flow, &stream);
+	flow_start(flow);
+	CU_ASSERT_EQUAL(run_all(flow), FLOW_DELIVERED);
+	CU_ASSERT_EQUAL(flow_totals(flow)->discards[FLOW_NO_ROUTE], 2);
+	/* Two packets; the delay of the link passes there and back, and there again. */
+	CU_ASSERT_EQUAL(flow_totals(flow)->moved_ps,
+			2 * send_ps(PACKET, GBPS_100) + 3 * options.link_ps);
+	flow_free(flow);
+}
+
+/* A row of SLtoVL has the VL of an even SL in the upper half of a byte, and there is a row for each
+ * input port. */
+static void test_sl_to_vl(void)
+{
+	static const uint8_t table[3 * 8] = {
+		0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0x12, 0x30, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF,
+	};
+	static const uint8_t vl[] = {1, 2, 3, 0};
+
+	for (uint8_t sl = 0; sl < ARRAY_SIZE(vl); sl++) {
+		const struct flow_stream stream = {
+			.to = 1, .sl = sl, .message_bytes = MTU, .mtu = MTU, .bytes = MTU};
+		struct flow *flow = star(&defaults, 2);
+
+		flow_link(flow, 1)->sl_to_vl = table;
+		flow_add_stream(flow, &stream);
+		flow_start(flow);
+		CU_ASSERT_EQUAL(run_all(flow), FLOW_DELIVERED);
+		CU_ASSERT_EQUAL(flow_totals(flow)->delivered, 1);
+		CU_ASSERT_EQUAL(flow->packets[0].vl, vl[sl]);
 		flow_free(flow);
 	}
 }
@@ -694,7 +799,11 @@ static CU_TestInfo tests[] = {
 	{"lifetimes", test_lifetimes},
 	{"first discard", test_first_discard},
 	{"stalled VL", test_stalled},
+	{"lifetimes that do not stall", test_not_stalled},
 	{"discards by tables", test_discards},
+	{"edges of tables", test_edges},
+	{"the buffer of a discarded packet", test_discarded_buffer},
+	{"SLtoVL tables", test_sl_to_vl},
 	{"adapters that cannot send", test_mute},
 	{"discards in sequence", test_sequence},
 	{"SLs without a table", test_sl},

@@ -368,6 +368,10 @@ static void test_vls(void)
 
 		bed_open(&bed);
 		set_vls(bed.sw[2], 1, 0x03);
+		for (unsigned input = 0; input <= bed.sw[2]->num_ports; input++) { /* other input ports */
+			if (input != PREVIOUS)
+				memset(bed.sw[2]->port[1].sl_to_vl + 8 * input, 0xFF, 8);
+		}
 		in = &bed.sw[2]->port[PREVIOUS].counts;
 		datagram.sl = cases[i].sl;
 		bed.host[1]->port[1].info.operational_vls =
@@ -477,7 +481,7 @@ static void other_vls(struct bed *bed)
 
 static void few_vls(struct bed *bed)
 {
-	set_vls(bed->sw[1], NEXT, 0x50); /* VL5, of four */
+	set_vls(bed->sw[1], NEXT, 0x40); /* VL4, of four */
 }
 
 static void short_mtu(struct bed *bed)
@@ -665,6 +669,13 @@ static void test_multicast(void)
 	CU_ASSERT_EQUAL(heard(&bed), 1102);
 	CU_ASSERT_EQUAL(drops(&bed), 2);
 	CU_ASSERT_EQUAL(bed.traps, 1);
+	/* An input port refuses all of them. */
+	set_p_key(bed.sw[1], PREVIOUS, 0x8001);
+	bed.sw[1]->port[PREVIOUS].info.partition_enforcement_inbound = 1;
+	CU_ASSERT_EQUAL(send_it(&bed, 1, &datagram), HCA_ACCEPTED);
+	CU_ASSERT_EQUAL(heard(&bed), 1102);
+	CU_ASSERT_EQUAL(drops(&bed), 3);
+	CU_ASSERT_EQUAL(bed.sw[1]->port[PREVIOUS].counts.error[ERROR_RCV_CONSTRAINT], 1);
 	bed_close(&bed);
 }
 

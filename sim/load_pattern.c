@@ -10,7 +10,7 @@
 #include "sim/load.h"
 #include "sim/world_parts.h"
 
-enum { PPM = 1000000, NOWHERE_BITS = 32 };
+enum { PPM = 1000000 };
 
 #define BIT_PS_OF_MBPS UINT64_C(1000000) /* the time of a bit at 1 Mb/s */
 
@@ -54,15 +54,20 @@ static void streams_put(struct streams *streams, uint32_t from, uint32_t to,
 	streams->of_host[from]++;
 }
 
+/* The SLs take turns. */
+static uint8_t turn_sl(const struct load_spec *spec, uint64_t turn)
+{
+	return (uint8_t)(spec->sl + turn % (spec->sl_last - spec->sl + 1));
+}
+
 /* Places in the list. Each pair has one SL; a pair with itself sends nothing. */
 static void pattern_put(struct streams *streams, size_t from, size_t to)
 {
 	const struct load *load = streams->load;
-	uint64_t sls = load->spec.sl_last - load->spec.sl + 1;
 
 	if (from != to && to < load->num_who)
 		streams_put(streams, load->who[from], load->who[to], FLOW_TO_ONE,
-			    (uint8_t)(load->spec.sl + (from + to) % sls));
+			    turn_sl(&load->spec, from + to));
 }
 
 /* A stream of each host for each SL. */
@@ -150,12 +155,11 @@ static void put_incast(struct streams *streams)
 {
 	const struct load *load = streams->load;
 	uint32_t target = load_host_number(load, load->spec.target);
-	uint64_t sls = load->spec.sl_last - load->spec.sl + 1;
 
 	for (size_t i = 0; i < load->num_who; i++) {
 		if (load->who[i] != target)
 			streams_put(streams, load->who[i], target, FLOW_TO_ONE,
-				    (uint8_t)(load->spec.sl + i % sls));
+				    turn_sl(&load->spec, i));
 	}
 }
 
@@ -165,8 +169,7 @@ static void put_pairs(struct streams *streams)
 
 	for (size_t i = 0; i < spec->num_pairs; i++) {
 		const struct load_pair *pair = &spec->pairs[i];
-		uint64_t sls = spec->sl_last - spec->sl + 1;
-		uint8_t sl = pair->sl < LOAD_ALL_SLS ? pair->sl : (uint8_t)(spec->sl + i % sls);
+		uint8_t sl = pair->sl < LOAD_ALL_SLS ? pair->sl : turn_sl(spec, i);
 
 		streams_put(streams, load_host_number(streams->load, pair->from),
 			    load_host_number(streams->load, pair->to), FLOW_TO_ONE, sl);

@@ -19,6 +19,7 @@
 #include "mad/notice.h"
 #include "sim/capture.h"
 #include "sim/find.h"
+#include "sim/world_parts.h"
 #include "tests/unit/fixtures/ring_net.h"
 #include "tests/unit/fixtures/unit.h"
 
@@ -676,6 +677,7 @@ static void test_multicast(void)
 	CU_ASSERT_EQUAL(heard(&bed), 1102);
 	CU_ASSERT_EQUAL(drops(&bed), 3);
 	CU_ASSERT_EQUAL(bed.sw[1]->port[PREVIOUS].counts.error[ERROR_RCV_CONSTRAINT], 1);
+	CU_ASSERT_EQUAL(bed.world->payloads, 0);
 	bed_close(&bed);
 }
 
@@ -925,6 +927,8 @@ static void test_accepted(void)
 
 	bed_open(&bed);
 	port = &bed.host[1]->port[1];
+	port->info.lid = datagram.slid = LID_NONE;
+	CU_ASSERT_EQUAL(send_it(&bed, 1, &datagram), HCA_BAD_SOURCE);
 	port->info.lid = 40;
 	port->info.lmc = 1;
 	port->info.gid_prefix = 0xFEC0 * UINT64_C(1) << 48;

@@ -7,7 +7,7 @@
 
 #include "sim/flow_parts.h"
 
-enum { PS_PER_US = 1000000, BITS = 8, SL_TO_VL_SIZE = 8, LIFE_PS = 4096000, SLS = 16 };
+enum { PS_PER_US = 1000000, BITS = 8, LIFE_PS = 4096000, SLS = 16 };
 enum { INDEX_MASK = (1 << 28) - 1, LINE_BYTES = 64, PORT_LINES = 2, SOON = 4 };
 
 struct flow *flow_new(const struct flow_options *options)
@@ -96,7 +96,6 @@ uint32_t flow_add_host(struct flow *flow, const struct flow_host *host)
 
 	node->life_ps = FLOW_NEVER;
 	node->lid = host->lid;
-	node->lmc = host->lmc;
 	node->key = host->key;
 	node->accepts = host->accepts;
 	node->host = (uint32_t)flow->num_hosts;
@@ -152,18 +151,9 @@ static unsigned port_highest_vl(const struct flow *flow, const struct flow_port 
 
 	for (unsigned row = 0; row < rows; row++) {
 		for (unsigned sl = 0; sl < SLS; sl++) {
-			unsigned vl;
+			unsigned vl = flow_vl_of(link, row, sl);
 
-			if (!(flow->sls >> sl & 1))
-				continue;
-			if (link->sl_to_vl) {
-				uint8_t pair = link->sl_to_vl[row * SL_TO_VL_SIZE + sl / 2];
-
-				vl = sl & 1 ? pair & 0xF : pair >> 4;
-			} else {
-				vl = link->vl_cap ? sl % link->vl_cap : 0;
-			}
-			if (vl < link->vls && vl > highest)
+			if (flow->sls >> sl & 1 && vl < link->vls && vl > highest)
 				highest = vl;
 		}
 	}

@@ -87,8 +87,7 @@ struct flow_link {
 };
 
 struct flow_host {
-	lid_t lid;
-	uint8_t lmc;
+	lid_t lid;		 /* to which all packets for it go */
 	uint16_t key;		 /* the class of the P_Key of its packets */
 	const uint64_t *accepts; /* a bit for each class; NULL: all */
 };

@@ -86,7 +86,6 @@ struct flow_node {
 	bool is_switch;
 	uint8_t num_ports;
 	lid_t lid;
-	uint8_t lmc;
 	uint16_t key;
 	uint32_t first_port, inputs; /* inputs: of each channel */
 	uint32_t host;		     /* its number, of a host */
@@ -162,6 +161,18 @@ static inline struct flow_queue *flow_queue_of(const struct flow *flow, uint32_t
 
 	return &node->queue[((size_t)(port - node->first_port) * flow->vls + vl) * node->inputs +
 			    input];
+}
+
+/* The VL of an SL that enters a switch by the input port number in, at an output. */
+static inline unsigned flow_vl_of(const struct flow_link *out, unsigned in, unsigned sl)
+{
+	enum { ROW = 8 };
+	uint8_t pair;
+
+	if (!out->sl_to_vl)
+		return out->vl_cap ? sl % out->vl_cap : 0;
+	pair = out->sl_to_vl[in * ROW + sl / 2];
+	return sl & 1 ? pair & 0xF : pair >> 4;
 }
 
 static inline uint64_t flow_send_ps(const struct flow_port *port, uint32_t bytes)

@@ -11,7 +11,7 @@
 
 #include "sim/flow_parts.h"
 
-enum { SL_TO_VL_SIZE = 8, STALL_LIVES = 8, WORD_BYTES = 4, VCRC_BYTES = 2, KEY_BITS = 64 };
+enum { STALL_LIVES = 8, WORD_BYTES = 4, VCRC_BYTES = 2, KEY_BITS = 64 };
 
 /* Packets */
 
@@ -172,12 +172,6 @@ static uint32_t head_take(struct flow *flow, uint32_t port, unsigned vl, uint32_
 
 /* Sending */
 
-static void port_wait_begins(struct flow *flow, struct flow_port *port)
-{
-	if (!port->busy && port->waiting && port->idle_ps == FLOW_NEVER)
-		port->idle_ps = flow->now_ps;
-}
-
 static void port_wait_ends(struct flow *flow, struct flow_port *port)
 {
 	if (port->idle_ps != FLOW_NEVER)
@@ -261,7 +255,8 @@ static void port_send(struct flow *flow, uint32_t p)
 			can_send |= 1u << vl;
 	}
 	if (!can_send) {
-		port_wait_begins(flow, port);
+		if (port->idle_ps == FLOW_NEVER)
+			port->idle_ps = flow->now_ps;
 		port_await_credits(flow, p);
 		return;
 	}
@@ -421,7 +416,7 @@ void flow_port_expired(struct flow *flow, uint32_t p)
 	if (!port->waiting)
 		port_wait_ends(flow, port);
 	port_send(flow, p);
-	if (port->waiting && next_ps != FLOW_NEVER)
+	if (port->waiting)
 		port_expire_at(flow, p, next_ps);
 }
 
@@ -430,16 +425,6 @@ void flow_port_expired(struct flow *flow, uint32_t p)
 static bool keys_admit(const uint64_t *keys, uint16_t key)
 {
 	return !keys || keys[key / KEY_BITS] >> key % KEY_BITS & 1;
-}
-
-static unsigned switch_vl(const struct flow_link *out, unsigned in, unsigned sl)
-{
-	uint8_t pair;
-
-	if (!out->sl_to_vl)
-		return out->vl_cap ? sl % out->vl_cap : 0;
-	pair = out->sl_to_vl[in * SL_TO_VL_SIZE + sl / 2];
-	return sl & 1 ? pair & 0xF : pair >> 4;
 }
 
 /* Finds the output port and VL of a packet. Returns FLOW_DISCARDS, or the reason why there is none;
@@ -466,7 +451,7 @@ static enum flow_discard packet_route(const struct flow *flow, uint32_t in,
 		*counter = packet->out;
 		return FLOW_INACTIVE;
 	}
-	vl = switch_vl(&to->link, from->num, packet->sl);
+	vl = flow_vl_of(&to->link, from->num, packet->sl);
 	if (vl >= to->link.vls || vl >= FLOW_VLS)
 		return FLOW_BAD_VL;
 	*counter = packet->out;
@@ -511,7 +496,7 @@ static void arrived_at_host(struct flow *flow, uint32_t in, uint32_t number)
 	const struct flow_packet *packet = &flow->packets[number];
 	const struct flow_node *node = &flow->nodes[flow->ports[in].node];
 
-	if (packet->lid < node->lid || packet->lid - node->lid >= 1 << node->lmc) {
+	if (packet->lid != node->lid) {
 		packet_discard(flow, number, FLOW_NONE, FLOW_WRONG_HOST);
 		return;
 	}

@@ -132,7 +132,6 @@ static void load_add_adapter(struct load *load, struct key_classes *classes,
 		const struct device_port *port = &device->port[p];
 		const struct flow_host host = {
 			.lid = port->info.lid,
-			.lmc = port->info.lmc,
 			.key = key_class(classes, sender_key(load, port)),
 			.accepts = load_keys_of(load, classes, port, true),
 		};

@@ -495,6 +495,51 @@ static void test_not_stalled(void)
 	flow_free(flow);
 }
 
+/* A switch whose output to host 1 never has credits, so that its head waits. */
+static struct flow *blocked_star(uint64_t duration_ps, uint64_t bytes, uint8_t life, uint8_t stall)
+{
+	const struct flow_stream stream = {
+		.to = 1, .message_bytes = MTU, .mtu = MTU, .bytes = bytes};
+	struct flow_options options = defaults;
+	struct flow *flow;
+
+	options.duration_ps = duration_ps;
+	flow = star(&options, 2);
+	flow_link(flow, 1)->hoq_life = life;
+	flow_link(flow, 1)->vl_stall_count = stall;
+	flow_add_stream(flow, &stream);
+	flow_start(flow);
+	flow_channel_of(flow, 1, 0)->credits = 0;
+	while (flow_run(flow, 1000) == FLOW_GOES_ON)
+		;
+	return flow;
+}
+
+/* A port waits until its last packet is discarded. */
+static void test_wait_ends(void)
+{
+	enum { LIFE = 2 };
+	struct flow *flow = blocked_star(1000 * PS_PER_US, MTU, LIFE, 0);
+	struct flow_counts counts;
+
+	flow_port_counts(flow, 1, &counts);
+	CU_ASSERT_EQUAL(counts.discards[FLOW_HOQ_LIFE], 1);
+	CU_ASSERT_EQUAL(counts.wait_ps, (4096 * PS_PER_NS) << LIFE);
+	flow_free(flow);
+}
+
+/* After a stall the discards in sequence count from 0 again: 2 of them, 8 HOQLife, 2 more. */
+static void test_stalls_again(void)
+{
+	enum { LIFE = 2 };
+	uint64_t life_ps = (4096 * PS_PER_NS) << LIFE;
+	struct flow *flow = blocked_star(12 * life_ps + life_ps / 2, FLOW_NEVER, LIFE, 2);
+
+	CU_ASSERT_EQUAL(flow_totals(flow)->discards[FLOW_HOQ_LIFE], 4);
+	CU_ASSERT(flow_totals(flow)->discards[FLOW_STALLED] > 100);
+	flow_free(flow);
+}
+
 /* Discards of tables: the reason, and the port that counts it. */
 static void test_discards(void)
 {
@@ -800,6 +845,8 @@ static CU_TestInfo tests[] = {
 	{"first discard", test_first_discard},
 	{"stalled VL", test_stalled},
 	{"lifetimes that do not stall", test_not_stalled},
+	{"the end of a wait", test_wait_ends},
+	{"stalls in sequence", test_stalls_again},
 	{"discards by tables", test_discards},
 	{"edges of tables", test_edges},
 	{"the buffer of a discarded packet", test_discarded_buffer},

@@ -528,6 +528,48 @@ static void test_wait_ends(void)
 	flow_free(flow);
 }
 
+/* Without lifetimes it waits until the end of the duration, also if nothing moves before. */
+static void test_wait_lasts(void)
+{
+	struct flow *flow = blocked_star(defaults.duration_ps, FLOW_NEVER, INFINITE, 0);
+	struct flow_counts counts;
+
+	flow_port_counts(flow, 1, &counts);
+	CU_ASSERT_EQUAL(counts.wait_ps, defaults.duration_ps - (SWITCH_NS + LINK_NS) * PS_PER_NS);
+	flow_free(flow);
+}
+
+/* The warm-up does not count, and percentiles are those of a known distribution. */
+static void test_results(void)
+{
+	struct flow_options options = defaults;
+	struct flow_latency latency;
+	struct flow *flow;
+
+	options.warmup_ps = options.duration_ps / 2;
+	options.buffer_bytes = 1 << 20;
+	flow = star(&options, 2);
+	CU_ASSERT_EQUAL(flow->buffer_blocks, FLOW_BLOCKS_MAX);
+	flow_link(flow, 0)->hoq_life = FLOW_LIFE_MAX;
+	put_stream(flow, 0, 1);
+	flow_start(flow);
+	CU_ASSERT_EQUAL(flow->ports[0].hoq_ps, (4096 * PS_PER_NS) << FLOW_LIFE_MAX);
+	CU_ASSERT_EQUAL(flow->ports[1].hoq_ps, FLOW_NEVER);
+	run_all(flow);
+	flow_latency(flow, &latency);
+	CU_ASSERT(latency.count <= options.warmup_ps / send_ps(PACKET, GBPS_100) + 1);
+	CU_ASSERT_EQUAL(flow_port_sent(flow, flow_host_port(flow, 0)), flow_host_sent(flow, 0));
+	flow_free(flow);
+	flow = flow_new(&defaults);
+	for (uint64_t ns = 1; ns <= 100; ns++)
+		flow_latency_add(flow, ns * PS_PER_NS);
+	flow_latency(flow, &latency);
+	CU_ASSERT(latency.p50_ps >= 50 * PS_PER_NS && latency.p50_ps < 51 * PS_PER_NS);
+	CU_ASSERT(latency.p99_ps >= 99 * PS_PER_NS && latency.p99_ps <= 100 * PS_PER_NS);
+	CU_ASSERT_EQUAL(latency.mean_ps, 50500);
+	flow_free(flow);
+}
+
 /* After a stall the discards in sequence count from 0 again: 2 of them, 8 HOQLife, 2 more. */
 static void test_stalls_again(void)
 {
@@ -846,6 +888,8 @@ static CU_TestInfo tests[] = {
 	{"stalled VL", test_stalled},
 	{"lifetimes that do not stall", test_not_stalled},
 	{"the end of a wait", test_wait_ends},
+	{"a wait without end", test_wait_lasts},
+	{"results", test_results},
 	{"stalls in sequence", test_stalls_again},
 	{"discards by tables", test_discards},
 	{"edges of tables", test_edges},

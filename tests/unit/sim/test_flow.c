@@ -375,6 +375,26 @@ static void test_deadlock(void)
 	flow_free(flow);
 }
 
+/* While lifetimes have not ended, packets wait for each other, but not forever. */
+static void test_credit_loop(void)
+{
+	enum { LIFE = 10 };
+	const struct ring_options ring = {LIFE, INFINITE, 0, false, ONE_PACKET, 100 * PS_PER_US};
+	struct flow *flow = ring_new(&ring, 1);
+	struct flow_deadlock loop, forever;
+
+	put_shift(flow, 2);
+	flow_start(flow);
+	CU_ASSERT_EQUAL(run_all(flow), FLOW_TIME_OVER);
+	flow_find_deadlock(flow, false, &loop);
+	flow_find_deadlock(flow, true, &forever);
+	CU_ASSERT_EQUAL(loop.length, RING);
+	CU_ASSERT_EQUAL(forever.stuck, 0);
+	free(loop.cycle);
+	free(forever.cycle);
+	flow_free(flow);
+}
+
 /* All paths have two links between switches. A packet on VL1 ends at the next switch, so no packet
  * on VL1 waits for another. */
 static void test_dateline(void)
@@ -882,6 +902,7 @@ static CU_TestInfo tests[] = {
 	{"paced streams", test_paced},
 	{"weights of VLs", test_weights},
 	{"deadlock", test_deadlock},
+	{"credit loop", test_credit_loop},
 	{"dateline", test_dateline},
 	{"lifetimes", test_lifetimes},
 	{"first discard", test_first_discard},

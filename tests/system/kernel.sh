@@ -58,8 +58,7 @@ boots() {
 	local name
 
 	for name in one two; do
-		guid[$name]=$(sed -n "/\"${node[$name]}\"/{n;s/^\[1\](\([0-9a-f]*\)).*/\1/p}" fabric.net)
-		guid[$name]=$(printf '%016x' "0x${guid[$name]}")
+		guid[$name]=$(port_guid fabric.net "${node[$name]}")
 	done
 	vm_is_up vm && echo "# $said"
 }
@@ -161,15 +160,8 @@ answers_ibping() {
 
 # Changes of the fabric
 
-# child SPACE: an interface for the partition 0x0005.
-child() {
-	echo "i=\$(ip -n $1 -o link | grep -o 'ib[0-9]*' | head -n 1)
-		ip -n $1 link add link \$i name \$i.8005 type ipoib pkey 0x8005 mode datagram &&
-		ip -n $1 address add ${address[$1]/0.0/0.5}/24 dev \$i.8005 && ip -n $1 link set \$i.8005 up"
-}
-
 partition_is_added() {
-	guest "$(child one); $(child two)" || return 1
+	guest "child one ${address[one]/0.0/0.5}/24 && child two ${address[two]/0.0/0.5}/24" || return 1
 	! guest "wait=2 pings one ${address[two]/0.0/0.5}" || because "a ping passes without the P_Key" || return 1
 	ctl one partition add 0x5 blue --ipoib --full --members 0x${guid[one]},0x${guid[two]} >added.txt 2>&1 ||
 		because "$(cat added.txt)" || return 1

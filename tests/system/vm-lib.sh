@@ -9,6 +9,7 @@
 
 vm_folder=$BUILD/vm
 declare -A vm_in=() vm_out=() vm_monitor=()
+vm_options=()
 
 # vm_tools: fails with the reason if this machine cannot run virtual ones.
 vm_tools() {
@@ -32,7 +33,7 @@ prepare_vm() {
 }
 
 # start_vm NAME [NODE...]: boots a machine with one HCA for each node, and does not wait for it. $vm_memory has its MiB,
-# and $vm_append more of the kernel's command line.
+# $vm_append more of the kernel's command line, and vm_options more options of qemu.
 start_vm() {
 	local name=$1 node end fd machine
 	local append="console=ttyS0 loglevel=5 panic=-1 mitigations=off weft.name=$name ${vm_append:-}"
@@ -51,7 +52,7 @@ start_vm() {
 	# shellcheck disable=SC2054,SC2206 # words are meant
 	command+=(qemu-system-x86_64 $machine -m "${vm_memory:-512}" -kernel "$vm_kernel/vmlinux" -initrd "$vm_image"
 		-append "$append" -serial "file:$vm_folder/$name.console" -chardev "pipe,id=agent,path=$PWD/$name.agent"
-		-chardev "pipe,id=monitor,path=$PWD/$name.monitor" -mon chardev=monitor,mode=control)
+		-chardev "pipe,id=monitor,path=$PWD/$name.monitor" -mon chardev=monitor,mode=control "${vm_options[@]}")
 	ln -sf "$vm_folder/$name.console" "$name-console.log"
 	: >"$vm_folder/$name.console"
 	exec {fd}<>"$name.agent.in" && vm_in[$name]=$fd
@@ -62,6 +63,11 @@ start_vm() {
 	cat <>"$name.monitor.out" >"$name-monitor.log" &
 	pids[$name-monitor]=$!
 	monitor "$name" qmp_capabilities
+}
+
+# port_guid NET NODE: the GUID of port 1, from the net file of the fabric.
+port_guid() {
+	printf '%016x' "0x$(sed -n "/\"$2\"/{n;s/^\[1\](\([0-9a-f]*\)).*/\1/p}" "$1")"
 }
 
 # vm_is_up NAME [SECONDS]: waits until the machine takes scripts; $said has its uptime and kernel.

@@ -40,6 +40,11 @@ port() {
 	[[ $(<"/sys/class/infiniband/$1/ports/1/$2") == "$3"* ]]
 }
 
+# lid DEVICE
+lid() {
+	echo $(($(<"/sys/class/infiniband/$1/ports/1/lid")))
+}
+
 # isolate SPACE GUID ADDRESS: a network namespace with the interface of this port alone.
 isolate() {
 	local interface
@@ -51,7 +56,57 @@ isolate() {
 
 # pings SPACE ADDRESS: an answer within $wait seconds (default 10).
 pings() {
-	ip netns exec "$1" ping -w "${wait:-10}" "$2" | grep -m 1 seq=
+	ip netns exec "$1" ping -i 0.2 -w "${wait:-10}" "$2" | grep -m 1 seq=
+}
+
+# pings_here ADDRESS: the same without a namespace.
+pings_here() {
+	ping -i 0.2 -w "${wait:-10}" "$1" | grep -m 1 seq=
+}
+
+# interface_in SPACE: its IPoIB interface.
+interface_in() {
+	ip -n "$1" -o link | grep -o 'ib[0-9]*' | head -n 1
+}
+
+# child SPACE ADDRESS: an interface of the namespace's interface for the partition 0x0005.
+child() {
+	local parent
+
+	parent=$(interface_in "$1") && ip -n "$1" link add link "$parent" name "$parent.8005" type ipoib pkey 0x8005 mode datagram &&
+		ip -n "$1" address add "$2" dev "$parent.8005" && ip -n "$1" link set "$parent.8005" up
+}
+
+# milliseconds COMMAND...: how long it takes, or "no" if it fails.
+milliseconds() {
+	local start=${EPOCHREALTIME/./}
+	if "$@" >/dev/null; then
+		echo $(((${EPOCHREALTIME/./} - start) / 1000))
+	else
+		echo no
+	fi
+}
+
+# join SPACE N: the interface becomes a member of a group that no other interface has, by the kernel's own requests.
+join() {
+	local interface file
+
+	interface=$(interface_in "$1") file=/sys/kernel/debug/ipoib/${interface}_mcg
+	[ -e "$file" ] || mount -t debugfs debugfs /sys/kernel/debug
+	ip -n "$1" address add "239.1.1.$2/32" dev "$interface" autojoin && await 20 is_member "$file" "$(printf '%x' "$2")"
+}
+
+# is_member FILE N: the kernel has the SA's answer.
+is_member() {
+	grep -A 3 "GID: ff12:401b:[0-9a-f]*:0:0:0:f01:1$(printf '%02x' "0x$2")" "$1" | grep -q 'complete: *yes'
+}
+
+# requests TEXT SPACE N ADDRESS: a join, and a path to an address without one; marks in /tmp/ping have the times.
+requests() {
+	echo "--- $1: a join and a path are requested" >>/tmp/ping
+	{ echo "--- $1: joined after $(milliseconds join "$2" "$3") ms"; } >>/tmp/ping &
+	{ echo "--- $1: the first answer over the new path after $(milliseconds pings "$2" "$4") ms"; } >>/tmp/ping &
+	wait
 }
 
 # complaints: what the kernel wrote that a correct driver does not cause.

@@ -76,13 +76,13 @@ starting_weftd() {
 		ip link set \$i up; ip address add ${lan[$name]}/24 dev \$i 2>/dev/null
 		mkdir -p /run/weft /var/lib/weft; umask 077; echo $key >/etc/ha.psk
 		weftd --runtime-dir /run/weft --state-dir /var/lib/weft -o 'ha_psk_file=\"/etc/ha.psk\"' -o sm_priority=1 \
-			-o master_priority=14 $ha 2>&1 | ts %H:%M:%.S >>/tmp/log &"
+			-o master_priority=14 $ha 2>&1 | stamped >>/tmp/log &"
 }
 
 starting_opensm() {
 	echo "mkdir -p /var/cache/opensm; touch /tmp/partitions
 		printf '%s\n' 'sminfo_polling_timeout 200' 'polling_retry_number 3' 'sm_priority ${priority[$1]}' \
-			'honor_guid2lid_file TRUE' 'partition_config_file /tmp/partitions' >/tmp/conf
+			'honor_guid2lid_file TRUE' 'partition_config_file /tmp/partitions' 'force_log_flush TRUE' >/tmp/conf
 		[ -s /tmp/partitions ] || echo 'Default=0x7fff,ipoib: ALL=full;' >/tmp/partitions
 		opensm -F /tmp/conf -B -f /tmp/log >/dev/null"
 }
@@ -116,11 +116,11 @@ copies() {
 	machine "$1" "await 40 eval \"weftctl ha status | grep -q 'in sync'\"" || machine "$1" 'weftctl ha status; exit 1'
 }
 
-# Pings, every 0.1 s
+# Pings, every 0.2 s
 
 # pinging MACHINE ADDRESS [WORD]...: until `pinged`; the words are before the command.
 pinging() {
-	machine "$1" "echo >/tmp/ping; ${*:3} ping -i 0.1 $2 >>/tmp/ping 2>&1 & echo \$! >/tmp/ping.pid; sleep 1.5"
+	machine "$1" "echo >/tmp/ping; ${*:3} ping -i 0.2 $2 >>/tmp/ping 2>&1 & echo \$! >/tmp/ping.pid; sleep 1.5"
 }
 
 # may_lose N: this number of pings; opensm may lose any number.

@@ -88,7 +88,7 @@ fails_over() {
 	machine "$next" "grep -caE '(-> |Entering )MASTER' /tmp/log >/tmp/masters"
 	pinging h "${address[two]}" ip netns exec one || return 1
 	start=$(now)
-	{ in_vm "$next" "grep 'cpu ' /proc/stat; echo '--- the master ends' | ts %H:%M:%.S >>/tmp/log; await 40 eval \"[ \\\$(grep -caE '(-> |Entering )MASTER' /tmp/log) -gt \$(</tmp/masters) ]\"; s=\$?; grep 'cpu ' /proc/stat; exit \$s" >processor.txt && now >master.time; } &
+	{ in_vm "$next" "grep 'cpu ' /proc/stat; echo '--- the master ends' | stamped >>/tmp/log; await 40 eval \"[ \\\$(grep -caE '(-> |Entering )MASTER' /tmp/log) -gt \$(</tmp/masters) ]\"; s=\$?; grep 'cpu ' /proc/stat; exit \$s" >processor.txt && now >master.time; } &
 	watcher=$!
 	"$@" || return 1
 	machine h "requests 'the master ends' one $number $neighbour" || return 1
@@ -107,11 +107,12 @@ idle() {
 	awk 'NR == 1 { idle = $5 + $6 } END { print ($5 + $6 - idle) * 10 }' processor.txt
 }
 
-# All four times are at most 2 s.
+# With KVM all four times are at most 2 s. An emulated manager needs seconds to read a large fabric.
 in_time() {
-	local late
+	local late limit=20000
 
-	late=$(awk '/^---.* after/ && ($(NF - 1) == "no" || $(NF - 1) > 2000)' h.txt)
+	[ "${VM_ACCEL:-}" != kvm ] || limit=2000
+	late=$(awk -v limit=$limit '/^---.* ms$/ && ($(NF - 1) == "no" || $(NF - 1) > limit)' h.txt)
 	equal "the number of times" "$(grep -c '^---.* after.* ms' h.txt)" 4 || return 1
 	[ -z "$late" ] || [ "$manager" != weftd ] || because "${late//$'\n'/; }"
 }
@@ -169,7 +170,7 @@ cable_is_pulled() {
 	read -r leaf port < <(awk 'NR == 2 { print $1, $4 }' path.txt | tr -d '[]')
 	pinging h "${address[two]}" ip netns exec one && sim "link down $leaf $port" || return 1
 	wait_for 30 is_rerouted || because "the path stays: $(paste -sd ' ' later.txt)" || return 1
-	pinged h "$(may_lose 10)"
+	pinged h "$(may_lose 5)"
 	set -- $?
 	sim "link up $leaf $port" && return "$1"
 }
@@ -231,11 +232,12 @@ hosts_reboot() {
 	equal "the LID of ${node[one]}" "${lid[one]}" 2000
 }
 
+# Notified to register again, IPoIB requests the paths in use again, and queues only three packets for each of them.
 managers_restart() {
 	replication=tcp priority[m1]=9
 	pinging h "${address[two]}" ip netns exec one || return 1
 	stop_manager m2 && stop_manager m1 && start_manager m1 && takes_role m1 MASTER 60 || return 1
-	start_manager m2 && takes_role m2 STANDBY 60 && copies m1 && pinged h "$(may_lose 0)"
+	start_manager m2 && takes_role m2 STANDBY 60 && copies m1 && pinged h "$(may_lose 10)"
 }
 
 replicates_over_tcp() {

@@ -77,6 +77,15 @@ child() {
 		ip -n "$1" address add "$2" dev "$parent.8005" && ip -n "$1" link set "$parent.8005" up
 }
 
+# stamped: each line with its time.
+stamped() {
+	local line
+
+	while IFS= read -r line; do
+		echo "$EPOCHREALTIME $line"
+	done
+}
+
 # milliseconds COMMAND...: how long it takes, or "no" if it fails.
 milliseconds() {
 	local start=${EPOCHREALTIME/./}

@@ -9,6 +9,7 @@ declare -A node=() guid=() lid=()
 declare -A address=([one]=10.0.0.1 [two]=10.0.0.2 [m1]=10.0.0.3 [m2]=10.0.0.4)
 declare -A lan=([m1]=192.168.7.1 [m2]=192.168.7.2) # of the network between the machines of the managers
 declare -A priority=([m1]=9 [m2]=5) # of opensm. weftd has equal ones, and master_priority.
+vm_timeout=300 # for the waits in scripts, on a busy machine
 replication=inband one='' two='' # the devices of both hosts, in machine h
 
 sim() {
@@ -44,7 +45,7 @@ makes_fabric() {
 }
 
 boots() {
-	vm_is_up "$1" && echo "# $1: $said"
+	vm_is_up "$1" 300 && echo "# $1: $said"
 }
 
 start_hosts() {

@@ -27,7 +27,7 @@ weftd_only() {
 
 ports_are_active() {
 	machine h "device_of ${guid[one]}; device_of ${guid[two]}" && { read -r one && read -r two; } <h.txt || return 1
-	machine h "await 120 port $one state '4: ACTIVE' && await 60 port $two state '4: ACTIVE' && lid $one && lid $two" || return 1
+	machine h "await 200 port $one state '4: ACTIVE' && await 60 port $two state '4: ACTIVE' && lid $one && lid $two" || return 1
 	{ read -r "lid[one]" && read -r "lid[two]"; } <h.txt
 	machine m1 'lid vhca0' && read -r "lid[m1]" <m1.txt
 }
@@ -227,7 +227,7 @@ hosts_are_frozen() {
 hosts_reboot() {
 	pinging m2 "${address[m1]}" || return 1
 	machine h "for i in 1 2 3 4; do while :; do saquery -C $one NR; done >/dev/null 2>&1 & done; sleep 2" || return 1
-	stop_vm h && start_hosts && vm_is_up h || return 1
+	stop_vm h && start_hosts && vm_is_up h 300 || return 1
 	ports_are_active && ping_passes && pinged m2 || return 1
 	equal "the LID of ${node[one]}" "${lid[one]}" 2000
 }

@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+#
+# cycles.sh [FILE...]: loads and unloads the driver vhca CYCLES times (default 1000), in a kernel that looks for errors
+# itself: KASAN for bad memory accesses, kmemleak for leaks, lockdep for locks (scripts/vm-debug-kernel). It is no part of
+# `make check`: it takes about an hour under emulation. The machine has two HCAs.
+#
+# A cycle is modprobe, down and up of the network interface of an HCA, rmmod, while the links of both HCAs to their
+# switches go down and up all the time. Nothing waits for the manager's work, so that rmmod meets all stages of it. In
+# each tenth cycle, the ports become active, pings pass from one HCA to the other, in turn with IPoIB's datagram and
+# connected mode, and the driver is unloaded under them. If the image has ibv_rc_pingpong, with the provider for vhca, it
+# is under way, too. FILEs are for the image.
+#
+# After each ten cycles a line has their number, the seconds, how often a link went down and up, and the available memory.
+# Each hundred ends with two scans for leaks. A complaint of the kernel or a leak ends the run. $BUILD/vm/ keeps the
+# console.
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/system/vm-lib.sh
+. "$root/tests/system/vm-lib.sh"
+
+cycles=${CYCLES:-1000}
+declare -A node=([one]=host-0003 [two]=host-0005) guid=()
+vm_timeout=1800 vm_memory=1024 vm_append="kmemleak=on ${APPEND:-}"
+
+# guest SCRIPT: in the machine, with the functions below; its output is in guest.txt, and is the reason if it fails.
+guest() {
+	in_vm vm "$functions
+$1" >guest.txt || because "\`${1:0:100}\` ($?): $(tail -n 3 guest.txt | tr '\n' ' ')"
+}
+
+# shellcheck disable=SC2016 # for the guest
+functions='
+nap() { # 50 ms, without a process
+	[ -n "${clock:-}" ] || { mkfifo /tmp/clock 2>/dev/null; exec {clock}<>/tmp/clock; }
+	read -r -t 0.05 <&"$clock"
+}
+appear() {
+	for ((t = 0; t < 1200; t++)); do [ ! -e /sys/class/net/ib0 ] || [ ! -e /sys/class/net/ib1 ] || return 0; nap; done
+	echo "no IPoIB interfaces: $(ls /sys/class/net | xargs)"
+	return 1
+}
+active() {
+	for g; do await 60 port "$(device_of $g)" state "4: ACTIVE" || { echo "the port with the GUID $g is not active"; return 1; }; done
+}
+cycle() { # NUMBER
+	modprobe vhca && appear && ip link set eth$(($1 % 2)) down && ip link set eth$(($1 % 2)) up && rmmod vhca || { echo "cycle $1"; return 1; }
+}
+traffic() { # MODE GUID GUID: begins traffic that does not end by itself
+	local a=$(device_of $2) b=$(device_of $3)
+	for g in $2 $3; do echo $1 >/sys/class/net/$(interface_of $g)/mode || return 1; done
+	isolate one $2 10.0.0.1/24 && isolate two $3 10.0.0.2/24 && wait=60 pings one 10.0.0.2 || { echo "no ping in mode $1"; return 1; }
+	ip netns exec one ping -i 0.02 -s 1800 10.0.0.2 >/dev/null 2>&1 &
+	ip netns exec two ping -i 0.02 -s 1800 10.0.0.1 >/dev/null 2>&1 &
+	! command -v ibv_rc_pingpong >/dev/null || {
+		ibv_rc_pingpong -d $a -n 1000000 >/dev/null 2>&1 &
+		await 10 eval "grep -q :4853 /proc/net/tcp /proc/net/tcp6" # 18515
+		ibv_rc_pingpong -d $b -n 1000000 127.0.0.1 >/dev/null 2>&1 &
+	}
+	sleep 0.5
+}
+unload() {
+	rmmod vhca || return 1
+	killall -q -9 ping ibv_rc_pingpong
+	ip -all netns delete
+	[ -z "$(ls /sys/class/infiniband)" ]
+}
+new_complaints() {
+	dmesg -c >/tmp/dmesg
+	! grep -E "WARNING|BUG|INFO: |Oops|Call Trace|general protection|refcount|kmemleak: [0-9]|waiting for .* to become free" /tmp/dmesg
+}
+leaks() {
+	[ -e /sys/kernel/debug/kmemleak ] || mount -t debugfs debug /sys/kernel/debug
+	for n in 1 2; do echo scan >/sys/kernel/debug/kmemleak && sleep 6 || return 1; done
+	! grep . /sys/kernel/debug/kmemleak
+}'
+
+image_is_made() {
+	mkdir -p "$vm_folder"
+	vm_kernel=$(BUILD=$BUILD "$root/scripts/vm-debug-kernel" 2>vm-kernel.err) || because "$(tail -n 1 vm-kernel.err)" || return 1
+	vm_image=$vm_folder/debug.initramfs
+	"$root/scripts/vm-image" "$vm_kernel" "$vm_image" lib/guest.sh="$root/tests/vm/guest.sh" "$@" 2>vm-image.err || because "$(tail -n 1 vm-image.err)"
+}
+
+boots() {
+	local name
+
+	for name in one two; do
+		guid[$name]=$(sed -n "/\"${node[$name]}\"/{n;s/^\[1\](\([0-9a-f]*\)).*/\1/p}" fabric.net)
+		guid[$name]=$(printf '%016x' "0x${guid[$name]}")
+	done
+	both="${guid[one]} ${guid[two]}"
+	vm_is_up vm 1800 && echo "# $said"
+}
+
+# What the kernel itself leaks while it boots is not the driver's.
+looks_for_errors() {
+	guest "appear && active $both && unload && new_complaints && { leaks; echo clear >/sys/kernel/debug/kmemleak && echo scan=off >/sys/kernel/debug/kmemleak; }"
+}
+
+# Until it is stopped; the links are up then.
+links_go_down_and_up() {
+	local stop=
+
+	trap 'stop=1' TERM
+	while [ -z "$stop" ]; do
+		for name in one two; do
+			"$BUILD/weftsim" "do" "link down ${node[$name]} 1" >/dev/null 2>>links.err && "$BUILD/weftsim" "do" "link up ${node[$name]} 1" >/dev/null 2>>links.err &&
+				echo >>links
+			sleep 0.3
+		done
+	done
+}
+
+ten_cycles() {
+	local status links
+
+	links_go_down_and_up &
+	links=$!
+	guest "for ((n = $1; n < $1 + 9; n++)); do cycle \$n || exit 1; done"
+	status=$?
+	kill $links && wait $links
+	[ $status -eq 0 ] || return 1
+	guest "modprobe vhca && appear && active $both && traffic $([ $(($1 / 10 % 2)) -eq 0 ] && echo datagram || echo connected) $both && unload"
+}
+
+repeats() {
+	local n start=$SECONDS
+
+	: >links
+	for ((n = 10; n <= cycles; n += 10)); do
+		ten_cycles $((n - 9)) || because "cycle $n: $reason" || return 1
+		guest 'new_complaints' || because "cycle $n: $(cat guest.txt)" || return 1
+		guest 'grep MemAvailable /proc/meminfo; grep -E "debug_locks|lock-classes|direct dependencies|stack-trace entries" /proc/lockdep_stats | tr -s " "'
+		echo "# cycle $n: $((SECONDS - start)) s; $(wc -l <links) links; $(paste -sd ';' guest.txt | tr -s ' ')"
+		[ $((n % 100)) -ne 0 ] || guest leaks || because "cycle $n: $(cat guest.txt)" || return 1
+	done
+	[ "$(wc -l <links)" -ge "$cycles" ] || because "only $(wc -l <links) links went down and up"
+}
+
+no_leak() {
+	guest 'leaks && new_complaints' || because "$(cat guest.txt)"
+}
+
+vm_tools || because "$reason" || { check "an emulator" false; finish; }
+"$BUILD/weftsim" topology fattree:radix=4,levels=2 >fabric.net || finish
+check "a fabric" start_weftsim fabric.net || finish
+check "a kernel that looks for errors, and an image" image_is_made "$@" || finish
+start_vm vm "${node[one]}" "${node[two]}"
+check "a manager" start_weftd one host-0001 -o 'partition_config_file="none.conf"' || finish
+check "the machine boots" boots || finish
+check "the driver works, and the kernel has no complaint" looks_for_errors || finish
+check "$cycles cycles" repeats
+check "no leak and no complaint" no_leak
+finish

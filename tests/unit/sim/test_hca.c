@@ -369,7 +369,8 @@ static void test_vls(void)
 
 		bed_open(&bed);
 		set_vls(bed.sw[2], 1, 0x03);
-		for (unsigned input = 0; input <= bed.sw[2]->num_ports; input++) { /* other input ports */
+		for (unsigned input = 0; input <= bed.sw[2]->num_ports;
+		     input++) { /* other input ports */
 			if (input != PREVIOUS)
 				memset(bed.sw[2]->port[1].sl_to_vl + 8 * input, 0xFF, 8);
 		}
@@ -677,7 +678,7 @@ static void test_multicast(void)
 	CU_ASSERT_EQUAL(heard(&bed), 1102);
 	CU_ASSERT_EQUAL(drops(&bed), 3);
 	CU_ASSERT_EQUAL(bed.sw[1]->port[PREVIOUS].counts.error[ERROR_RCV_CONSTRAINT], 1);
-	CU_ASSERT_EQUAL(bed.world->payloads, 0);
+	CU_ASSERT_EQUAL(world_node_of(bed.host[1])->data, 0);
 	bed_close(&bed);
 }
 

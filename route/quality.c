@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/random.h"
 #include "route/dest_index.h"
 #include "route/hops.h"
 #include "route/tree.h"
@@ -310,22 +311,12 @@ static uint32_t quality_follow_flow(const struct paths *paths, const struct host
 	return highest;
 }
 
-/* A sequence of 64-bit numbers from a seed: splitmix64 (Steele, Lea and Flood 2014). */
-static uint64_t quality_next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return z ^ z >> 31;
-}
-
 static void quality_shuffle(uint32_t *order, uint32_t count, uint64_t seed)
 {
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = i;
 	for (uint32_t i = count; i > 1; i--) {
-		uint32_t j = (uint32_t)(quality_next_random(&seed) % i), swap = order[i - 1];
+		uint32_t j = (uint32_t)(random_next(&seed) % i), swap = order[i - 1];
 
 		order[i - 1] = order[j];
 		order[j] = swap;

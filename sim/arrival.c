@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/be.h"
+#include "lib/random.h"
 #include "mad/mad.h"
 #include "sim/world_parts.h"
 
@@ -196,7 +197,7 @@ static unsigned service_us(struct world *world, const struct device *device)
 	unsigned spread_us = device->quirks.service_spread_us;
 	unsigned us = device->quirks.service_us ? device->quirks.service_us : world->options.smp_us;
 
-	return spread_us ? us + (unsigned)(world_random(world) % spread_us) : us;
+	return spread_us ? us + (unsigned)(random_next(&world->random) % spread_us) : us;
 }
 
 /* Other VLs have flow control: their packets never lack a buffer. */
@@ -256,7 +257,7 @@ static void deliver_later(void *ctx, void *what, uint32_t number)
 
 static bool happens(struct world *world, unsigned ppm)
 {
-	return ppm && world_random(world) % PPM < ppm;
+	return ppm && random_next(&world->random) % PPM < ppm;
 }
 
 static void duplicate(struct world *world, const struct packet *packet)
@@ -279,7 +280,9 @@ static void lose(struct world *world, struct packet *packet)
  * content. */
 static void garble(struct world *world, struct packet *packet)
 {
-	packet->mad[world_random(world) % MAD_HEADER_SIZE] ^= 1u << world_random(world) % 8;
+	unsigned bit = random_next(&world->random) % 8;
+
+	packet->mad[random_next(&world->random) % MAD_HEADER_SIZE] ^= 1u << bit;
 	world->stats.garbled++;
 }
 
@@ -307,6 +310,6 @@ void packet_arrive(struct world *world, struct packet *packet)
 	}
 	world->stats.delayed++;
 	events_add(&world->events,
-		   world->now_ns + NS_PER_US * (1 + world_random(world) % faults->delay_us),
+		   world->now_ns + NS_PER_US * (1 + random_next(&world->random) % faults->delay_us),
 		   deliver_later, packet, 0);
 }

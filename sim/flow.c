@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/random.h"
 #include "sim/flow_parts.h"
 
 enum { PS_PER_US = 1000000, BITS = 8, LIFE_PS = 4096000, SLS = 16 };
@@ -241,7 +242,7 @@ size_t flow_start(struct flow *flow)
 			mute++;
 			continue;
 		}
-		stream->due_ps = interval_ps ? flow_random(flow) % interval_ps : 0;
+		stream->due_ps = interval_ps ? random_next(&flow->random) % interval_ps : 0;
 		flow_event_add(flow, stream->due_ps, FLOW_STARTS, (uint32_t)s, 0);
 	}
 	if (flow->options.warmup_ps)

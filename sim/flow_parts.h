@@ -15,6 +15,8 @@
 #include "sim/flow_arbiter.h"
 #include "sim/flow_events.h"
 
+enum { FLOW_WORD_BYTES = 4, FLOW_VCRC_BYTES = 2 };
+
 /* The kinds of events, in the order in which those of the same time run. */
 enum flow_kind {
 	FLOW_SENT,    /* an output port has sent the last byte of a packet */
@@ -178,16 +180,6 @@ static inline unsigned flow_vl_of(const struct flow_link *out, unsigned in, unsi
 static inline uint64_t flow_send_ps(const struct flow_port *port, uint32_t bytes)
 {
 	return bytes * port->byte_ps_16 >> 16;
-}
-
-/* splitmix64 */
-static inline uint64_t flow_random(struct flow *flow)
-{
-	uint64_t z = flow->random += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
 }
 
 /* The number of a spare packet. Pointers to packets are invalid after the call. */

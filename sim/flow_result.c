@@ -8,7 +8,7 @@
 
 #include "sim/flow_parts.h"
 
-enum { STEP = 1 << FLOW_STEP_BITS, WORD_BYTES = 4, VCRC_BYTES = 2 };
+enum { STEP = 1 << FLOW_STEP_BITS };
 
 const struct flow_totals *flow_totals(const struct flow *flow)
 {
@@ -44,8 +44,8 @@ uint64_t flow_port_sent(const struct flow *flow, uint32_t port)
 {
 	const struct flow_port *at = &flow->ports[port];
 
-	return (at->counts.xmit_words - at->warm_words) * WORD_BYTES +
-	       (at->counts.xmit_packets - at->warm_packets) * VCRC_BYTES;
+	return (at->counts.xmit_words - at->warm_words) * FLOW_WORD_BYTES +
+	       (at->counts.xmit_packets - at->warm_packets) * FLOW_VCRC_BYTES;
 }
 
 void flow_port_counts(const struct flow *flow, uint32_t port, struct flow_counts *out)

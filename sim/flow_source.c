@@ -6,6 +6,8 @@
  */
 #include "sim/flow_parts.h"
 
+#include "lib/random.h"
+
 /* A host other than the sender; FLOW_NONE: there is none. */
 static uint32_t stream_choose(struct flow *flow, struct flow_stream_state *stream)
 {
@@ -20,7 +22,7 @@ static uint32_t stream_choose(struct flow *flow, struct flow_stream_state *strea
 			stream->turn = (stream->turn + 1) % flow->num_parts;
 			to = flow->parts[stream->turn];
 		} else {
-			to = flow->parts[flow_random(flow) % flow->num_parts];
+			to = flow->parts[random_next(&flow->random) % flow->num_parts];
 		}
 	} while (to == stream->set.from);
 	return to;

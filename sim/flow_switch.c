@@ -11,7 +11,7 @@
 
 #include "sim/flow_parts.h"
 
-enum { STALL_LIVES = 8, WORD_BYTES = 4, VCRC_BYTES = 2, KEY_BITS = 64 };
+enum { STALL_LIVES = 8, KEY_BITS = 64 };
 
 /* Packets */
 
@@ -36,7 +36,7 @@ void flow_packet_free(struct flow *flow, uint32_t packet)
 
 static uint64_t packet_words(const struct flow_packet *packet)
 {
-	return (packet->bytes - VCRC_BYTES) / WORD_BYTES;
+	return (packet->bytes - FLOW_VCRC_BYTES) / FLOW_WORD_BYTES;
 }
 
 /* Credits */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/mem.h"
+#include "lib/random.h"
 #include "sim/load.h"
 #include "sim/world_parts.h"
 
@@ -25,11 +26,7 @@ struct streams {
 
 static uint64_t pattern_random(struct streams *streams, uint64_t below)
 {
-	uint64_t z = streams->random += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return (z ^ (z >> 31)) % below;
+	return random_next(&streams->random) % below;
 }
 
 static void streams_put(struct streams *streams, uint32_t from, uint32_t to,

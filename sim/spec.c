@@ -15,6 +15,7 @@
 
 #include "formats/cursor.h"
 #include "lib/mem.h"
+#include "lib/random.h"
 #include "sim/spec_family.h"
 
 #define BIT(key) (1u << (key))
@@ -179,18 +180,9 @@ int spec_digits(uint64_t count)
 	return digits < 2 ? 2 : digits;
 }
 
-uint64_t spec_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
 uint32_t spec_random_below(uint64_t *state, uint64_t limit)
 {
-	return ((spec_random(state) >> 32) * limit) >> 32;
+	return ((random_next(state) >> 32) * limit) >> 32;
 }
 
 static int spec_read_number(struct spec *spec, enum spec_key key, struct cursor value)

@@ -77,9 +77,7 @@ void spec_cable(struct spec *spec, unsigned a, unsigned a_port, unsigned b, unsi
 /* Digits of numbers up to count, so that names sort; at least two. */
 int spec_digits(uint64_t count);
 
-/* The generator of every random choice: splitmix64, which any 64-bit seed suits. */
-uint64_t spec_random(uint64_t *state);
-/* A number below limit (1..2^32). */
+/* A random number below limit (1..2^32), by random_next(). */
 uint32_t spec_random_below(uint64_t *state, uint64_t limit);
 
 /* The functions of the families, for the table in spec.c. Fat trees: see spec_fattree.c. */

@@ -11,6 +11,7 @@
 
 #include "lib/map.h"
 #include "lib/mem.h"
+#include "lib/random.h"
 
 /* sw-01 */
 void number_name(const struct spec *spec, unsigned index, char *name, size_t size)
@@ -196,7 +197,7 @@ static void graph_shuffle(struct graph *graph, uint64_t seed)
 		size_t second = spec_random_below(&state, graph->count);
 
 		if (first != second)
-			exchange(graph, first, second, spec_random(&state) & 1);
+			exchange(graph, first, second, random_next(&state) & 1);
 	}
 }
 

@@ -125,16 +125,6 @@ static inline struct world_node *world_node_of(const struct device *device)
 	return device->owner;
 }
 
-/* splitmix64, for any seed: the only randomness of a world. */
-static inline uint64_t world_random(struct world *world)
-{
-	uint64_t z = world->random += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return z ^ (z >> 31);
-}
-
 /* The port with the LID, the agent's notices and the programs of this node. */
 static inline struct device_port *world_end_port(struct device_port *at)
 {

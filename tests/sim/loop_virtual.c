@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "lib/mem.h"
+#include "lib/random.h"
 #include "lib/timers.h"
 
 enum {
@@ -165,14 +166,9 @@ void loop_stop(struct loop *loop, int status)
 	loop->status = status;
 }
 
-/* splitmix64: Steele, Lea, Flood 2014. */
 uint64_t loop_random(struct loop *loop)
 {
-	uint64_t bits = loop->random += UINT64_C(0x9E3779B97F4A7C15);
-
-	bits = (bits ^ bits >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	bits = (bits ^ bits >> 27) * UINT64_C(0x94D049BB133111EB);
-	return bits ^ bits >> 31;
+	return random_next(&loop->random);
 }
 
 /* Timers and deferred calls */

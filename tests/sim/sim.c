@@ -18,6 +18,7 @@
 
 #include "lib/log.h"
 #include "lib/mem.h"
+#include "lib/random.h"
 #include "mad/mad.h"
 #include "sim/spec.h"
 #include "sm/context.h"
@@ -732,15 +733,10 @@ void sim_faults(struct sim *sim, const struct world_faults *faults)
 	world_set_faults(sim->world, NULL, faults);
 }
 
-/* splitmix64, as in the loop, with a state of its own: random numbers of a manager do not change
- * the events of the scenario. */
+/* With a state of its own: random numbers of a manager do not change the events of the scenario. */
 uint64_t sim_random(struct sim *sim, uint64_t bound)
 {
-	uint64_t bits = sim->random += UINT64_C(0x9E3779B97F4A7C15);
-
-	bits = (bits ^ bits >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	bits = (bits ^ bits >> 27) * UINT64_C(0x94D049BB133111EB);
-	return (bits ^ bits >> 31) % bound;
+	return random_next(&sim->random) % bound;
 }
 
 /* Beginning and end */

@@ -815,7 +815,7 @@ static void test_bounds(void)
 }
 
 /* Anything at all, both ways, and afterwards a message comes through. */
-static uint64_t random_next(uint64_t *state)
+static uint64_t xorshift(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -825,7 +825,7 @@ static uint64_t random_next(uint64_t *state)
 
 static uint32_t pick(uint64_t *state, const uint32_t *from, size_t count)
 {
-	return from[random_next(state) % count];
+	return from[xorshift(state) % count];
 }
 
 static void test_random(void)
@@ -849,23 +849,23 @@ static void test_random(void)
 		raw_register(&talk, &raw, UINT64_C(1) << METHOD_GET_TABLE);
 		for (unsigned i = 0; i < 20000; i++) {
 			uint8_t mad[MAD_SIZE], method = pick(&state, methods, 5);
-			lid_t lid = HOST_LID + random_next(&state) % 4;
+			lid_t lid = HOST_LID + xorshift(&state) % 4;
 			struct ib_user_mad_hdr header;
 
 			fill_mad(mad, classes[talk.kind].mgmt_class, classes[talk.kind].version,
-				 method, 1 + random_next(&state) % 3);
+				 method, 1 + xorshift(&state) % 3);
 			be32_store(mad + 8, 0x10001); /* of the first agent of a first port */
-			mad[24] = random_next(&state) % 20 != 0;
+			mad[24] = xorshift(&state) % 20 != 0;
 			mad[TYPE] = pick(&state, types, ARRAY_SIZE(types));
 			mad[FLAGS] = pick(&state, flags, ARRAY_SIZE(flags));
-			mad[STATUS] = random_next(&state) % 10 ? 0 : random_next(&state);
+			mad[STATUS] = xorshift(&state) % 10 ? 0 : xorshift(&state);
 			be32_store(mad + SEGMENT, pick(&state, numbers, ARRAY_SIZE(numbers)));
 			be32_store(mad + LENGTH, pick(&state, numbers, ARRAY_SIZE(numbers)));
 			header = header_to(0, mad, lid, 0, 0);
 			CU_ASSERT_EQUAL(program_write(&raw, &header, mad, MAD_SIZE), 0);
 			if (i % 1000 == 500)
 				ask(&talk, 100 + i, 100, 0);
-			kernel_bed_run(&talk.bed, random_next(&state) % 2000);
+			kernel_bed_run(&talk.bed, xorshift(&state) % 2000);
 		}
 		CU_ASSERT(stats(&talk, ASKER)->rmpp_malformed > 0);
 		CU_ASSERT(stats(&talk, ANSWERER)->rmpp_malformed > 0);

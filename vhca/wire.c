@@ -159,10 +159,10 @@ static int end_request(struct vhca *vhca, u8 *answer)
 	return r;
 }
 
-/* Behind an interface that is down, or was up for too short a time to greet, nothing answers. */
-static bool can_ask(const struct vhca *vhca, enum vhca_type type)
+/* An HCA that ends does not greet weftsim again, which answers no other HCA. */
+static bool can_ask(const struct vhca *vhca)
 {
-	return !READ_ONCE(vhca->gone) && (type == VHCA_HELLO || READ_ONCE(vhca->greeted));
+	return !READ_ONCE(vhca->gone) && (!READ_ONCE(vhca->leaving) || READ_ONCE(vhca->greeted));
 }
 
 int vhca_request(struct vhca *vhca, enum vhca_type type, u8 port, const void *body, u32 size,
@@ -173,7 +173,7 @@ int vhca_request(struct vhca *vhca, enum vhca_type type, u8 port, const void *bo
 
 	mutex_lock(&vhca->requesting);
 	id = new_request(vhca, type);
-	for (int i = 0; i < TRIES && can_ask(vhca, type) && !r; i++) {
+	for (int i = 0; i < TRIES && can_ask(vhca) && !r; i++) {
 		r = send_request(vhca, type, port, id, body, size);
 		if (!r && wait_for_completion_timeout(&vhca->answer_came, msecs_to_jiffies(TRY_MS)))
 			break;

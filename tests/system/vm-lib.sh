@@ -47,7 +47,7 @@ start_vm() {
 		command+=(-n "$node")
 	done
 	[ $# -eq 0 ] || command=("$BUILD/weftsim" vm "${command[@]}" --)
-	machine="-nodefaults -no-user-config -machine pc -bios ${vm_firmware:-qboot.rom} -accel ${VM_ACCEL:-tcg} -cpu max -smp 1 -display none
+	machine="-nodefaults -no-user-config -machine pc -bios qboot.rom -accel ${VM_ACCEL:-tcg} -cpu max -smp 1 -display none
 		-no-reboot -device virtio-serial-pci -device virtserialport,chardev=agent,name=weft.agent"
 	# shellcheck disable=SC2054,SC2206 # words are meant
 	command+=(qemu-system-x86_64 $machine -m "${vm_memory:-512}" -kernel "$vm_kernel/vmlinux" -initrd "$vm_image"

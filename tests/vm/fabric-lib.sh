@@ -92,9 +92,9 @@ start_manager() {
 	machine "$1" "$("starting_$manager" "$1")"
 }
 
-# stops_manager NAME [SIGNAL]
+# stop_manager NAME [SIGNAL]
 stop_manager() {
-	machine "$1" "p=\$(pidof $manager); kill -${2:-TERM} \$p && await 20 test ! -e /proc/\$p"
+	machine "$1" "p=\$(pidof $manager); kill -${2:-TERM} \$p && { [ ${2:-TERM} = KILL ] || await 20 test ! -e /proc/\$p; }"
 }
 
 log_of() {

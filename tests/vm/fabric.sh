@@ -92,6 +92,7 @@ fails_over() {
 	watcher=$!
 	"$@" || return 1
 	machine h "requests 'the master ends' one $number $neighbour" || return 1
+	echo "# the join and the path of the start were complete at most $(($(now) - start)) ms after the end"
 	wait $watcher || because "$next does not become MASTER" || return 1
 	echo "# $next is MASTER after $(($(<master.time) - start)) ms, by its log; its processor was idle for $(idle) ms of this time"
 	machine h "requests 'after the failover' two $((number + 1)) $neighbour" || return 1

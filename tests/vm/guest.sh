@@ -114,7 +114,7 @@ is_member() {
 requests() {
 	echo "--- $1: a join and a path are requested" >>/tmp/ping
 	{ echo "--- $1: joined after $(milliseconds join "$2" "$3") ms"; } >>/tmp/ping &
-	{ echo "--- $1: the first answer over the new path after $(milliseconds pings "$2" "$4") ms"; } >>/tmp/ping &
+	{ echo "--- $1: the first answer over the new path after $(wait=20 milliseconds pings "$2" "$4") ms"; } >>/tmp/ping &
 	wait
 }
 

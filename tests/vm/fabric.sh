@@ -79,16 +79,24 @@ tools_work() {
 
 # Failovers
 
+masters="grep -caE \"(-> |Entering )MASTER\" /tmp/log"
+
+# watching: the commands that wait until the manager is MASTER once more than /tmp/masters has.
+watching() {
+	echo "grep 'cpu ' /proc/stat; echo '--- the master ends' | stamped >>/tmp/log
+		await 40 eval '[ \$($masters) -gt \$(</tmp/masters) ]'; s=\$?; grep 'cpu ' /proc/stat; exit \$s"
+}
+
 # fails_over NEXT NEIGHBOUR N COMMAND...: COMMAND ends the master, and NEXT becomes the master. No ping is lost. New joins
 # (groups N and N + 1) and paths to NEIGHBOUR are requested at once, and again from the new master.
 fails_over() {
 	local next=$1 neighbour=${address[$2]} number=$3 start watcher
 
 	shift 3
-	machine "$next" "grep -caE '(-> |Entering )MASTER' /tmp/log >/tmp/masters"
+	machine "$next" "$masters >/tmp/masters; true"
 	pinging h "${address[two]}" ip netns exec one || return 1
 	start=$(now)
-	{ in_vm "$next" "grep 'cpu ' /proc/stat; echo '--- the master ends' | stamped >>/tmp/log; await 40 eval \"[ \\\$(grep -caE '(-> |Entering )MASTER' /tmp/log) -gt \$(</tmp/masters) ]\"; s=\$?; grep 'cpu ' /proc/stat; exit \$s" >processor.txt && now >master.time; } &
+	{ in_vm "$next" "$(watching)" >processor.txt && now >master.time; } &
 	watcher=$!
 	"$@" || return 1
 	machine h "requests 'the master ends' one $number $neighbour" || return 1
@@ -178,7 +186,8 @@ cable_is_pulled() {
 
 # new_lid_MANAGER LID: what gives host `one` this LID when its link returns.
 new_lid_weftd() {
-	machine m2 "weftctl save /tmp/saved.json && sed '/${guid[one]}.*\"kind\": \"lid\"/s/\"LID\": [0-9]*/\"LID\": $1/' /tmp/saved.json >/tmp/lids.json" || return 1
+	machine m2 "weftctl save /tmp/saved.json &&
+		sed '/${guid[one]}.*\"kind\": \"lid\"/s/\"LID\": [0-9]*/\"LID\": $1/' /tmp/saved.json >/tmp/lids.json" || return 1
 	sim "node down ${node[one]}" && machine h "await 60 port $one state '1: DOWN'" || return 1
 	machine m2 "await 30 eval '! weftctl port list ${node[one]} | grep -q ACTIVE'; weftctl restore /tmp/lids.json" || return 1
 	sim "node reboot ${node[one]}" "node up ${node[one]}"

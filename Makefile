@@ -174,6 +174,7 @@ check:
 	@scripts/install-deps check-kernel
 	@$(MAKE) $(JOBS) all tests
 	@scripts/vm-kernel >/dev/null || :
+	@scripts/vm-provider >/dev/null || :
 	@scripts/simulated-only scripts/run-tests $(BUILD)
 
 # Runs unit tests, known seeds and the fuzz corpus with AddressSanitizer and UndefinedBehaviorSanitizer. Runs

@@ -14,34 +14,12 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/system/vm-lib.sh
 . "$root/tests/system/vm-lib.sh"
+# shellcheck source=tests/system/vm-pair.sh
+. "$root/tests/system/vm-pair.sh"
 # shellcheck source=tests/system/page.sh
 . "$root/tests/system/page.sh"
 
-if [ -n "${SANITIZE:-}" ]; then
-	echo "skip kernel: weftsim's preload library and sanitizers do not go together"
-	exit 0
-fi
-if ! vm_tools; then
-	echo "skip kernel: $reason"
-	exit 0
-fi
-kernel=${VM_KERNEL:-6.1} write=${1:-}
-if [ ! -d "$BUILD/kernel/$kernel" ]; then
-	echo "skip kernel: no folder $BUILD/kernel/$kernel"
-	exit 0
-fi
-
-# The nodes of the machine, their network namespaces and addresses.
-declare -A node=([one]=host-0003 [two]=host-0005) address=([one]=10.0.0.1 [two]=10.0.0.2) guid=() lid=()
-
-sim() {
-	"$BUILD/weftsim" "do" "$@"
-}
-
-# guest SCRIPT: in the machine; its output is in guest.txt, and is the reason if it fails.
-guest() {
-	in_vm vm "$1" >guest.txt || because "\`$1\` ($?): $(tail -n 3 guest.txt | tr '\n' ' ')"
-}
+write=${1:-}
 
 # The program is compiled only if it has changed, because a new file makes a new image.
 image_is_made() {
@@ -53,42 +31,6 @@ image_is_made() {
 }
 
 # The machine and its devices
-
-boots() {
-	local name
-
-	for name in one two; do
-		guid[$name]=$(port_guid fabric.net "${node[$name]}")
-	done
-	vm_is_up vm && echo "# $said"
-}
-
-has_devices() {
-	guest 'cd /dev/infiniband && await 30 test -e issm1; ls' || return 1
-	equal "/dev/infiniband" "$(grep -E 'umad|issm' guest.txt | sort | xargs)" "issm0 issm1 umad0 umad1" || return 1
-	guest "device_of ${guid[one]}; device_of ${guid[two]}" && equal "the number of HCAs" "$(wc -l <guest.txt)" 2 || return 1
-	{ read -r device_one && read -r device_two; } <guest.txt
-}
-
-isolated() {
-	guest "isolate one ${guid[one]} ${address[one]}/24 && isolate two ${guid[two]} ${address[two]}/24"
-}
-
-ports_are_active() {
-	local name
-
-	guest "await 60 port $device_one state '4: ACTIVE' && await 60 port $device_two state '4: ACTIVE'" || return 1
-	guest "cat /sys/class/infiniband/{$device_one,$device_two}/ports/1/lid" || return 1
-	{ read -r "lid[one]" && read -r "lid[two]"; } <guest.txt
-	for name in one two; do
-		lid[$name]=$((lid[$name]))
-		equal "the LID of ${node[$name]}" "${lid[$name]}" "$(lid_at_manager "${node[$name]}")" || return 1
-	done
-}
-
-lid_at_manager() {
-	ctl one port list "$1" | json '$_->[0]{lid}'
-}
 
 # umad-facts.sh compares weftsim's imitation of umad with the newer file. Kernels before 6.15 do not limit requests.
 umad_agrees() {
@@ -103,10 +45,6 @@ umad_agrees() {
 	[ "$write" != --write ] || cp facts.txt "$golden"
 	diff "$golden" facts.txt >facts.diff ||
 		because "$(grep -c '^[<>]' facts.diff) lines differ: $(grep -m 2 '^[<>]' facts.diff | paste -sd ' ')"
-}
-
-interfaces_come_up() {
-	guest 'for s in one two; do await 60 eval "ip -n $s link show up | grep -q ib.*LOWER_UP" || { ip -n $s link; exit 1; }; done'
 }
 
 ping_passes() {
@@ -137,12 +75,6 @@ lid_of_node() {
 }
 
 # The standard tools, in the machine
-
-# tool PATTERN SCRIPT
-tool() {
-	guest "$2" || return 1
-	matches "$1" guest.txt || because "$2: $(tail -n 3 guest.txt | tr '\n' ' ')"
-}
 
 tools_work() {
 	tool SMINFO_MASTER "sminfo -C $device_one" &&
@@ -253,10 +185,6 @@ link_comes_and_goes() {
 	guest "wait=60 pings one ${address[two]}"
 }
 
-kernel_does_not_complain() {
-	! guest complaints || because "$(head -n 3 guest.txt | tr '\n' ' ')"
-}
-
 # The page as typed, in one shell: blocks of kind `vm`.
 page_is_true() {
 	local n
@@ -277,11 +205,7 @@ page_is_true() {
 	[ "$n" -gt 5 ] || because "the page has $((n - 1)) commands"
 }
 
-if ! "$BUILD/weftsim" topology fattree:radix=4,levels=2 >fabric.net; then
-	check "a topology" false
-	finish
-fi
-check "a fabric" start_weftsim fabric.net || finish
+check "a fabric" has_fabric || finish
 check "a kernel and an image" image_is_made || finish
 start_vm vm "${node[one]}" "${node[two]}"
 check "a manager" start_weftd one host-0001 -o 'partition_config_file="none.conf"'

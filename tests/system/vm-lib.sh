@@ -32,6 +32,24 @@ prepare_vm() {
 	"$root/scripts/vm-image" "$vm_kernel" "$vm_image" lib/guest.sh="$root/tests/vm/guest.sh" "$@" 2>vm-image.err || because "$(tail -n 1 vm-image.err)"
 }
 
+# find_verbs: what an image needs for verbs programs goes to the array verbs_files: the provider (scripts/vm-provider), and
+# programs. A machine with vm_append=$verbs_modules loads the modules. Fails with the reason if they are not here.
+verbs_modules=weft.modules=virtio_net,ib_umad,ib_ipoib,ib_uverbs,rdma_ucm,vhca
+verbs_files=()
+find_verbs() {
+	local library name folder
+
+	for name in ibv_devices ibv_devinfo ibv_asyncwatch ibv_{ud,rc,srq}_pingpong udaddy rping ucmatose ib_acme ibacm; do
+		verbs_files+=("$(command -v $name)") || because "no $name here (scripts/install-deps check-kernel installs it)" || return 1
+	done
+	library=$(BUILD=$BUILD "$root/scripts/vm-provider" 2>vm-provider.err) || because "$(tail -n 1 vm-provider.err)" || return 1
+	folder=$(dirname "$(realpath "$(/sbin/ldconfig -p | awk '/libibverbs.so.1 .*x86-64/ { print $NF; exit }')")")
+	echo 'driver vhca' >vhca.driver
+	[ -e "$vm_folder/vhca.driver" ] || { mkdir -p "$vm_folder" && mv vhca.driver "$vm_folder/"; }
+	verbs_files+=("$folder/ibacm/libibacmp.so" "${folder#/}/libibverbs/${library##*/}=$library"
+		"etc/libibverbs.d/vhca.driver=$vm_folder/vhca.driver")
+}
+
 # start_vm NAME [NODE...]: boots a machine with one HCA for each node, and does not wait for it. $vm_memory has its MiB,
 # $vm_append more of the kernel's command line, and vm_options more options of qemu.
 start_vm() {

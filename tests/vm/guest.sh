@@ -118,6 +118,36 @@ requests() {
 	wait
 }
 
+# listens PORT: a server has this port of TCP, in this network namespace.
+listens() {
+	grep -qs "$(printf ':%04X [^ ]* 0A ' "$1")" /proc/net/tcp /proc/net/tcp6
+}
+
+# pingpong SERVER CLIENT PROGRAM [OPTION]...: a pingpong program of libibverbs between two HCAs. Both ends must succeed.
+pingpong() {
+	local server=$1 client=$2 pid
+
+	shift 2
+	timeout "${wait:-30}" "$@" -d "$server" >/tmp/server 2>&1 &
+	pid=$!
+	await 10 listens 18515 || { cat /tmp/server; return 1; }
+	timeout "${wait:-30}" "$@" -d "$client" 127.0.0.1 && wait $pid || { cat /tmp/server; return 1; }
+}
+
+# grows FILE: within two seconds.
+grows() {
+	local size
+
+	size=$(wc -c <"$1")
+	sleep 2
+	[ "$(wc -c <"$1")" -gt "$size" ]
+}
+
+# resources: the objects of RDMA of all programs.
+resources() {
+	rdma resource show | sed 's/ \+$//'
+}
+
 # complaints: what the kernel wrote that a correct driver does not cause.
 complaints() {
 	dmesg | grep -E 'WARNING|BUG|Oops|Call Trace|general protection|refcount|leak|waiting for .* to become free|hung task'

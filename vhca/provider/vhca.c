@@ -5,7 +5,7 @@
  * the posting and polling of work. So this file has no state beyond the objects of libibverbs.
  *
  * It is compiled inside the source of rdma-core, because the interface of providers is private to
- * the version of libibverbs (scripts/vhca-provider).
+ * the version of libibverbs (scripts/vm-provider).
  */
 #include <config.h>
 

@@ -130,7 +130,7 @@ driver_is_unloaded() {
 page_is_true() {
 	stop_vm vm && mkdir page && cd page && split_page verbs '$' <"$root/docs/testing-without-hardware.md" || return 1
 	(cd "$root" && TMPDIR=$work timeout 120 bash "$work/page/1") >1.out 2>&1
-	as_shown 1 || because "it prints: $(tail -n 5 1.out); of: $(<1)" || return 1
+	as_shown 1 || because "it prints: $(tail -n 5 1.out); of: $(cat 1)" || return 1
 	cd ..
 }
 

@@ -5,8 +5,8 @@
 # machine has two hosts that ping each other, while managers, cables, P_Keys, LIDs and machines come and go.
 #
 # `make check-kernel FULL=1` runs this test after tests/system/kernel.sh. MANAGER=opensm runs Debian's opensm in the
-# machines instead, as a control of vhca and weftsim: a line "left out" names what opensm does not have. TOPOLOGY is
-# another fabric.
+# machines instead, as a control of vhca and weftsim: a line "left out" names what opensm does not have. Its fabric has 208
+# nodes, because an emulated opensm gives SMPs up after 200 ms and does not finish 612. TOPOLOGY is another fabric.
 # shellcheck source=tests/system/lib.sh
 . "$(dirname "$0")/../system/lib.sh"
 # shellcheck source=tests/system/vm-lib.sh
@@ -116,12 +116,14 @@ idle() {
 	awk 'NR == 1 { idle = $5 + $6 } END { print ($5 + $6 - idle) * 10 }' processor.txt
 }
 
-# With KVM all four times are at most 2 s. An emulated manager needs seconds to read a large fabric.
+# A join and a path of the time after the failover take at most 2 s. Those that were requested when the master ended wait
+# for the new one. With KVM they take at most 2 s, too. An emulated manager needs seconds to read a large fabric, and the
+# kernel asks for a path again after 1 s.
 in_time() {
-	local late limit=20000
+	local late waiting=10000
 
-	[ "${VM_ACCEL:-}" != kvm ] || limit=2000
-	late=$(awk -v limit=$limit '/^---.* ms$/ && ($(NF - 1) == "no" || $(NF - 1) > limit)' h.txt)
+	[ "${VM_ACCEL:-}" != kvm ] || waiting=2000
+	late=$(awk -v waiting=$waiting '/^---.* ms$/ && ($(NF - 1) == "no" || $(NF - 1) > (/after the failover/ ? 2000 : waiting))' h.txt)
 	equal "the number of times" "$(grep -c '^---.* after.* ms' h.txt)" 4 || return 1
 	[ -z "$late" ] || [ "$manager" != weftd ] || because "${late//$'\n'/; }"
 }
@@ -179,7 +181,7 @@ cable_is_pulled() {
 	read -r leaf port < <(awk 'NR == 2 { print $1, $4 }' path.txt | tr -d '[]')
 	pinging h "${address[two]}" ip netns exec one && sim "link down $leaf $port" || return 1
 	wait_for 30 is_rerouted || because "the path stays: $(paste -sd ' ' later.txt)" || return 1
-	pinged h "$(may_lose 5)"
+	machine h 'sleep 3' && pinged h "$(may_lose 5)"
 	set -- $?
 	sim "link up $leaf $port" && return "$1"
 }
@@ -266,7 +268,9 @@ no_complaints() {
 
 vm_tools || because "$reason" || { check "an emulator" false; finish; }
 key=$(od -An -tx1 -N 32 /dev/urandom | tr -d ' \n')
-check "a fabric" makes_fabric "${TOPOLOGY:-fattree:radix=12,levels=3}" || finish
+radix=12
+[ "$manager" = weftd ] || radix=8
+check "a fabric" makes_fabric "${TOPOLOGY:-fattree:radix=$radix,levels=3}" || finish
 check "a kernel and an image" prepare_vm "${VM_KERNEL:-6.1}" sbin/weftd="$BUILD/weftd" bin/weftctl="$BUILD/weftctl" || finish
 start_hosts
 check "the machine of the hosts boots" boots h || finish

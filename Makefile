@@ -314,7 +314,7 @@ help:
 	@echo '                 Run unit tests, known seeds and the fuzz corpus with sanitizers, and threads with ThreadSanitizer.'
 	@echo 'make check-deb   Build the packages twice and compare them; run lintian; install, upgrade and purge them in an overlay.'
 	@echo 'make check-kernel'
-	@echo '                 Test with a kernel of Debian in a virtual machine with virtual HCAs. FULL=1 VM_KERNEL=new VM_ACCEL=kvm'
+	@echo '                 Test with a kernel of Debian in a virtual machine with virtual HCAs. FULL=1 VM_KERNEL=newest VM_ACCEL=kvm'
 	@echo 'make check-systemd'
 	@echo '                 Test the packages on a virtual Debian 12: units, udev, journal. VM_ACCEL=kvm uses KVM.'
 	@echo 'make soak        Run managers in simulated fabrics with 2,000 fixed seeds, then with random seeds. MINUTES=10'

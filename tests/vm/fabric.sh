@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 #
 # Managers on the kernel's own umad: weftd runs in two virtual machines, as managers of a fabric of 612 nodes. A third
-# machine has two hosts that ping each other, while managers, cables, P_Keys, LIDs and machines come and go.
+# machine has two hosts that ping each other, while managers and machines fail, and cables, P_Keys and LIDs change.
 #
 # `make check-kernel FULL=1` runs this test after tests/system/kernel.sh. MANAGER=opensm runs Debian's opensm in the
 # machines instead, as a control of vhca and weftsim: a line "left out" names what opensm does not have. Its fabric has 208
@@ -186,7 +186,7 @@ cable_is_pulled() {
 	sim "link up $leaf $port" && return "$1"
 }
 
-# new_lid_MANAGER LID: what gives host `one` this LID when its link returns.
+# new_lid_MANAGER LID: host `one` gets this LID when its link returns.
 new_lid_weftd() {
 	machine m2 "weftctl save /tmp/saved.json &&
 		sed '/${guid[one]}.*\"kind\": \"lid\"/s/\"LID\": [0-9]*/\"LID\": $1/' /tmp/saved.json >/tmp/lids.json" || return 1

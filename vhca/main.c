@@ -154,10 +154,12 @@ static void say_bye(struct vhca *vhca)
 	vhca->greeted = false;
 }
 
-/* The end: no frame finds the HCA any more, and no work item runs. */
+/* The end: no frame finds the HCA any more, and no work item runs. Clients must not wait for peers
+ * that end, too: IPoIB gives back its queues after 5 s even if requests of a connection remain. */
 static void remove_hca(struct vhca *vhca)
 {
 	synchronize_net(); /* a frame may be dispatching events */
+	vhca_end_connections(vhca);
 	if (vhca->registered)
 		ib_unregister_device(&vhca->ib);
 	vhca->registered = false;

@@ -256,6 +256,33 @@ int vhca_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 	return 0;
 }
 
+/* The next queue pair from a number on, with a use; NULL: no more. */
+static struct vhca_qp *next_qp(struct vhca *vhca, unsigned long *number)
+{
+	struct vhca_qp *qp;
+
+	xa_lock_irq(&vhca->qps);
+	qp = xa_find(&vhca->qps, number, ULONG_MAX, XA_PRESENT);
+	if (qp)
+		refcount_inc(&qp->users);
+	xa_unlock_irq(&vhca->qps);
+	return qp;
+}
+
+void vhca_end_connections(struct vhca *vhca)
+{
+	unsigned long number = 0;
+	struct vhca_qp *qp;
+
+	for (; (qp = next_qp(vhca, &number)); number++) {
+		spin_lock_irq(&qp->lock);
+		if (is_rc(qp))
+			vhca_qp_fail(qp);
+		spin_unlock_irq(&qp->lock);
+		vhca_qp_put(qp);
+	}
+}
+
 /* States and attributes */
 
 static int check_attributes(const struct vhca *vhca, const struct ib_qp_attr *attr, int mask)

@@ -403,6 +403,8 @@ void vhca_qp_put(struct vhca_qp *qp);
 void vhca_qp_kick(struct vhca_qp *qp);
 /* The state ERR; the work flushes all requests. Under lock. */
 void vhca_qp_fail(struct vhca_qp *qp);
+/* The state ERR for all reliable connections of an HCA that ends. */
+void vhca_end_connections(struct vhca *vhca);
 /* Add a completion, under lock. */
 void vhca_qp_complete_send(struct vhca_qp *qp, const struct ib_wc *wc);
 void vhca_qp_complete_recv(struct vhca_qp *qp, const struct ib_wc *wc, bool solicited);

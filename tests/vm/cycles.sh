@@ -6,7 +6,7 @@
 # `make check`, because emulation makes a cycle take seconds. The machine has two HCAs. FILEs are for its image.
 #
 # A cycle is modprobe, down and up of the network interface of an HCA, rmmod, while the link of an HCA to its switch goes
-# down and up. Nothing waits for the manager's work, so that rmmod meets all stages of it. In each tenth cycle, the ports
+# down and up. Nothing waits for the manager's work, so that rmmod meets all stages of it. In each 50th cycle, the ports
 # become active, pings pass from one HCA to the other, in turn with IPoIB's datagram and connected mode, and the driver is
 # unloaded under them. If the image has ibv_rc_pingpong, with the provider for vhca, it is under way, too.
 #
@@ -23,7 +23,8 @@
 cycles=${CYCLES:-1000}
 declare -A node=([one]=host-0003 [two]=host-0005) guid=()
 vm_timeout=1800 vm_memory=640
-vm_append="acpi=off kmemleak=on slub_debug=-" # KASAN does what slub_debug does
+# KASAN does what slub_debug does. Long queues cost time.
+vm_append="acpi=off kmemleak=on slub_debug=- ib_ipoib.recv_queue_size=16 ib_core.recv_queue_size=64"
 vm_options=(-bios bios.bin)
 [ "${VM_ACCEL:-tcg}" != tcg ] || vm_options+=(-icount shift=2)
 
@@ -44,16 +45,21 @@ appear() {
 	echo "no IPoIB interfaces: $(ls /sys/class/net | xargs)"
 	return 1
 }
+step() {
+	echo "$*" >/dev/ttyS0
+}
 active() {
 	for g; do await 60 port "$(device_of $g)" state "4: ACTIVE" || { echo "the port with the GUID $g is not active"; return 1; }; done
 }
 cycle() { # NUMBER
-	modprobe vhca && appear && echo "cycle $1" >/dev/ttyS0 && printf "link set eth$(($1 % 2)) %s\n" down up | ip -batch - && rmmod vhca || { echo "cycle $1"; return 1; }
+	modprobe vhca && appear && step cycle $1 && printf "link set eth$(($1 % 2)) %s\n" down up | ip -batch - && rmmod vhca || { echo "cycle $1"; return 1; }
 }
 traffic() { # MODE GUID GUID: begins traffic that does not end by itself
 	local a=$(device_of $2) b=$(device_of $3)
 	for g in $2 $3; do echo $1 >/sys/class/net/$(interface_of $g)/mode || return 1; done
+	step isolates
 	isolate one $2 10.0.0.1/24 && isolate two $3 10.0.0.2/24 && wait=60 pings one 10.0.0.2 || { echo "no ping in mode $1"; return 1; }
+	step pings
 	ip netns exec one ping -i 0.02 -s 1800 10.0.0.2 >/dev/null 2>&1 &
 	ip netns exec two ping -i 0.02 -s 1800 10.0.0.1 >/dev/null 2>&1 &
 	! command -v ibv_rc_pingpong >/dev/null || {
@@ -62,9 +68,11 @@ traffic() { # MODE GUID GUID: begins traffic that does not end by itself
 		ibv_rc_pingpong -d $b -n 1000000 127.0.0.1 >/dev/null 2>&1 &
 	}
 	sleep 0.5
+	step traffic
 }
 unload() {
 	rmmod vhca || return 1
+	step unloaded
 	killall -q -9 ping ibv_rc_pingpong
 	ip -all netns delete
 	[ -z "$(ls /sys/class/infiniband)" ]
@@ -117,9 +125,16 @@ links_follow() {
 	done < <(tail -n 0 -f "$vm_folder/vm.console")
 }
 
-ten_cycles() {
-	guest "for ((n = $1; n < $1 + 9; n++)); do cycle \$n || exit 1; done" &&
-		guest "modprobe vhca && appear && active $both && traffic $([ $(($1 / 10 % 2)) -eq 0 ] && echo datagram || echo connected) $both && echo cycle $(($1 + 9)) >/dev/ttyS0 && unload"
+# plain_cycles FIRST LAST
+plain_cycles() {
+	guest "for ((n = $1; n <= $2; n++)); do cycle \$n || exit 1; done"
+}
+
+cycle_with_traffic() {
+	local mode=datagram
+
+	[ $(($1 % 100)) -ne 0 ] || mode=connected
+	guest "modprobe vhca && appear && active $both && traffic $mode $both && step cycle $1 && unload"
 }
 
 repeats() {
@@ -129,7 +144,11 @@ repeats() {
 	links_follow &
 	pids[links]=$!
 	for ((n = 10; n <= cycles; n += 10)); do
-		ten_cycles $((n - 9)) || because "cycle $n: $reason" || return 1
+		if [ $((n % 50)) -eq 0 ]; then
+			plain_cycles $((n - 9)) $((n - 1)) && cycle_with_traffic $n
+		else
+			plain_cycles $((n - 9)) $n
+		fi || because "cycle $n: $reason" || return 1
 		guest 'new_complaints' || because "cycle $n: $(cat guest.txt)" || return 1
 		guest 'grep MemAvailable /proc/meminfo; grep -E "debug_locks|lock-classes|direct dependencies|stack-trace entries" /proc/lockdep_stats | tr -s " "'
 		echo "# cycle $n: $((SECONDS - start)) s; $(wc -l <links) links; $(paste -sd ';' guest.txt | tr -s ' ')"

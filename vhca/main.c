@@ -154,8 +154,8 @@ static void say_bye(struct vhca *vhca)
 	vhca->greeted = false;
 }
 
-/* The end: no frame finds the HCA any more, and no work item runs. Clients must not wait for peers
- * that end, too: IPoIB gives back its queues after 5 s even if requests of a connection remain. */
+/* The end: no frame finds the HCA any more, and no work item runs. Requests of connections end
+ * first: IPoIB frees its queues while a work item of it still waits for such requests. */
 static void remove_hca(struct vhca *vhca)
 {
 	synchronize_net(); /* a frame may be dispatching events */

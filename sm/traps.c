@@ -4,11 +4,11 @@
  * for ever. Only a MASTER acts on traps.
  *
  * Any program with QP0 can write any LID into a notice. Only the source LID of the packet is
- * reliable, because the hardware of the sending port writes it. So a trap is accepted only if the
- * port with that LID is also the issuer. If the details name a reporting port, it must be the same
- * port, too. Any other trap is counted and logged. It only causes a read of the port that sent it,
- * which may be an honest agent with wrong data. All reads are of the sender, at its own pace
- * (sm/trap_pace.h).
+ * reliable, because the hardware of the sending port writes it, except by directed route. So a trap
+ * is accepted only if the port with that LID is also the issuer. If the details name a reporting
+ * port, it must be the same port, too. Any other trap is counted and logged. It only causes a read
+ * of the port that sent it, which may be an honest agent with wrong data. All reads are of the
+ * sender, at its own pace (sm/trap_pace.h).
  */
 #include "sm/traps.h"
 
@@ -86,6 +86,13 @@ struct port *sender_by_lid(struct sm *sm, lid_t lid)
 static bool is_from_own_port(const struct smp_rx_request *request)
 {
 	return request->from->lid == LID_NONE;
+}
+
+/* Traps travel by LID. Where the directed part of a route ends, the switch there writes its own LID
+ * into the packet (14.2.2). So with a directed trap any port could speak for any switch. */
+static bool is_directed(const struct smp_rx_request *request)
+{
+	return request->header->mgmt_class == CLASS_SUBN_DIRECTED;
 }
 
 /* Looks */
@@ -185,7 +192,13 @@ static void act(struct sm *sm, const struct trap *trap)
 
 /* True senders */
 
-enum mismatch { MISMATCH_NONE, MISMATCH_MANAGERS_OWN, MISMATCH_ISSUER, MISMATCH_DETAILS };
+enum mismatch {
+	MISMATCH_NONE,
+	MISMATCH_DIRECTED,
+	MISMATCH_MANAGERS_OWN,
+	MISMATCH_ISSUER,
+	MISMATCH_DETAILS
+};
 
 static bool is_managers_own(const struct notice *notice)
 {
@@ -203,6 +216,8 @@ static enum mismatch trap_judge(const struct sm *sm, const struct trap *trap, li
 	lid_t own = trap->known ? notice_own_lid(&trap->notice, &trap->details) : LID_NONE;
 
 	*named = trap->notice.issuer_lid;
+	if (is_directed(trap->request))
+		return MISMATCH_DIRECTED;
 	if (is_managers_own(&trap->notice))
 		return MISMATCH_MANAGERS_OWN;
 	if (!sender)
@@ -219,6 +234,8 @@ static enum mismatch trap_judge(const struct sm *sm, const struct trap *trap, li
 static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mismatch, lid_t named)
 {
 	static const char *const words[] = {
+		[MISMATCH_DIRECTED] =
+			"came by a directed route, so its sender is unknown; its issuer is",
 		[MISMATCH_MANAGERS_OWN] = "is one that only a subnet manager issues; its issuer is",
 		[MISMATCH_ISSUER] = "was not sent by its issuer,",
 		[MISMATCH_DETAILS] = "is about another port,",
@@ -237,7 +254,8 @@ static void mismatched(struct sm *sm, const struct trap *trap, enum mismatch mis
 		    trap->notice.trap_number, sender ? sender->node->facts->description : "",
 		    sender ? sender->num : 0, sender ? port_facts(sender)->guid : 0,
 		    trap->request->from->lid, words[mismatch], named);
-	look_at_sender(sm, trap, sender ? look_at_whole(sender) : LOOK_NODE);
+	if (mismatch != MISMATCH_DIRECTED)
+		look_at_sender(sm, trap, sender ? look_at_whole(sender) : LOOK_NODE);
 }
 
 /* A trap whose TrapRepress() was lost arrives again with the same TID, and has no new information.
@@ -363,14 +381,22 @@ static void late_epoch(void *arg)
 	program_new_epoch(sm->program);
 }
 
+/* The TrapRepress() to a directed trap has no M_Key: the sender chose the rest of its route. */
+static struct port *true_sender(struct sm *sm, const struct smp_rx_request *request)
+{
+	if (is_directed(request))
+		return NULL;
+	return is_from_own_port(request) ? sm->fabric->sm_port
+					 : sender_by_lid(sm, request->from->lid);
+}
+
 static void read_trap(struct sm *sm, const struct smp_rx_request *request, struct trap *trap)
 {
 	*trap = (struct trap){.request = request};
 	attr_decode(&notice_format, request->mad + SMP_DATA_OFFSET, &trap->notice);
 	trap->known =
 		trap->notice.is_generic && notice_details_decode(&trap->notice, &trap->details);
-	trap->sender = is_from_own_port(request) ? sm->fabric->sm_port
-						 : sender_by_lid(sm, request->from->lid);
+	trap->sender = true_sender(sm, request);
 	trap->fresh = is_fresh(trap->sender, request->header);
 }
 

@@ -23,6 +23,8 @@ REASON". N is 1 for the first node, 2 for the second.
     N perf LID                          PortCounters and PortCountersExtended of that LID: "xmit_words xmit_pkts rcv_words
                                         rcv_pkts unicast_xmit multicast_xmit discards"
     N violate KEY                       reports the last datagram for its P_Key (1) or Q_Key (2)
+    N forge LID                         a trap 129 of the switch with this LID, by a directed route that ends at the
+                                        neighbouring switch and goes on by LID
     N raw HEX                           bytes on the stream, as they are
     N packet HEX                        a packet
     N fuzz SEED COUNT                   frames of random and of damaged content
@@ -293,6 +295,13 @@ def violate(guest, key):
     guest.frame(VIOLATION, 1, bytes([int(key), 0, 0, 0]) + guest.last[:80])
 
 
+def forge(guest, lid):
+    notice = struct.pack(">BBHHHHHHB", 0x81, 0, 2, 129, int(lid), 0, 0, int(lid), 1).ljust(64, b"\0")
+    head = struct.pack(">BBBBHBBQHHIQHH28x", 1, 0x81, 1, 5, 0, 1, 1, 0x4711, 2, 0, 0, 0, 0xFFFF, int(guest.field("sm_lid")))
+    guest.frame(PACKET, 1, guest.packet(0xFFFF, 0, 0xFFFF, (head + notice + bytes([0, 1])).ljust(256, b"\0"), 0, 0, slid=0xFFFF,
+                                        vl=15))
+
+
 def modify(guest, to_set, clear, description=""):
     text = description.encode().ljust(64, b"\0")
     guest.request(MODIFY, 1, struct.pack(">IIB3x64s", int(to_set, 0), int(clear, 0), bool(description), text))
@@ -308,6 +317,7 @@ COMMANDS = {
     "wait": wait,
     "get": lambda guest, name: (guest.read(0), guest.field(name)),
     "mad": lambda guest, text: (True, guest.request(MAD, 1, bytes.fromhex(text)).hex() or "none"),
+    "forge": forge,
     "modify": modify,
     "ud": ud,
     "got": got,

@@ -190,6 +190,16 @@ violation() {
 	says pair 2 violate 2 && wait_for 10 saw_trap 258 || because "no trap 258: $(tail -n 1 events.json)"
 }
 
+# A trap that the neighbouring switch sends on with its own LID.
+forged() {
+	local leaf
+
+	leaf=$(sim "show $(sed -n 's/^\(leaf-[0-9]*\) .*/\1/p' path.txt | head -n 1)" | awk '$1 == 0 { print $5 }')
+	[ -n "$leaf" ] || because "no leaf in $(cat path.txt)" || return 1
+	says pair 1 forge "$leaf" || return 1
+	wait_for 10 grep -q "trap 129 from .* LID $leaf) came by a directed route.*ignored" sm.log || because "$(tail -n 3 sm.log)"
+}
+
 groups() {
 	local mlid
 
@@ -324,6 +334,7 @@ fi
 check "partitions" partition
 check "a violation that the driver reports" violation
 check "IsSM and the name of the node" is_sm
+check "a forged trap of a switch" forged
 check "a machine that sends rubbish" rubbish
 check "a machine that floods and does not read" floods
 check "a frozen machine" frozen

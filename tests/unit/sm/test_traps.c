@@ -296,6 +296,44 @@ static void test_vendor(void)
 	end(&bed);
 }
 
+/* A directed trap has the LID of the switch at which its directed part ended. */
+static void test_directed(void)
+{
+	enum { SWITCH_KEY = 0x2222 };
+	static const struct route_path route = {.hops = 1, .port = {0, 1}};
+	static const uint16_t numbers[] = {TRAP_LINK_STATE, TRAP_LOCAL_LINK_INTEGRITY,
+					   TRAP_SWITCH_BAD_P_KEY, TRAP_BAD_M_KEY};
+	uint8_t mad[MAD_SIZE], data[SMP_DATA_SIZE];
+	union notice_details details;
+	const struct fake_net *fake;
+	struct notice notice;
+	struct node *leaf;
+	struct bed bed;
+
+	begin(&bed, NULL);
+	fake = bed.world->fake;
+	leaf = known(&bed, "leaf-1");
+	leaf->port[0].agent->m_key = (struct m_key_have){.key = SWITCH_KEY, .known = true};
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t before = fake->num_sent;
+
+		details = details_of(numbers[i], bed.victim_switch);
+		notice_fill(&notice, numbers[i], NODE_SWITCH, bed.victim_switch, &details);
+		memset(data, 0, sizeof(data));
+		format_encode(&notice_format, &notice, data);
+		subn_build(mad, METHOD_TRAP, ATTR_NOTICE, 0, 0, &route, data);
+		mad[15] = (uint8_t)(1 + i); /* its TID */
+		fake_receive(bed.world->fake, bed.victim_switch, mad, MAD_SIZE);
+		CU_ASSERT_EQUAL(bed.world->sm->counts.mismatched, i + 1);
+		CU_ASSERT_EQUAL_FATAL(fake->num_sent, before + 1);
+		CU_ASSERT_EQUAL(be64_load(fake->sent[before] + SMP_M_KEY_OFFSET), 0);
+	}
+	CU_ASSERT_EQUAL(bed.told, 0);
+	CU_ASSERT_EQUAL(wanted(&bed, leaf->guid), 0);
+	CU_ASSERT_FALSE(leaf->sw->links_changed);
+	end(&bed);
+}
+
 /* M_Keys */
 
 /* The M_Key of the TrapRepress() to this sender, whose trap names its own LID. */
@@ -745,6 +783,7 @@ int main(void)
 		{"all LIDs of a port", test_lmc},
 		{"while LIDs change", test_lid_changes},
 		{"a vendor's notice", test_vendor},
+		{"a directed trap", test_directed},
 		{"whose M_Key a TrapRepress has", test_keys},
 		{"where a TrapRepress goes", test_destination},
 		{"a complaint that comes again", test_repeated_complaint},

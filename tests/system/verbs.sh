@@ -92,7 +92,7 @@ partition_isolates() {
 	ctl one partition add 0x5 blue --ipoib --full --members 0x${guid[one]},0x${guid[two]} >added.txt 2>&1 ||
 		because "$(cat added.txt)" || return 1
 	guest "await 60 grep -lq 0x8005 /sys/class/infiniband/{$device_one,$device_two}/ports/1/pkeys/1" || return 1
-	guest "$(child one); $(child two)" && guest "wait=60 pings one $other" || return 1
+	guest "child one ${address[one]/0.0/0.5}/24 && child two ${address[two]/0.0/0.5}/24" && guest "wait=60 pings one $other" || return 1
 	guest "ip netns exec two rping -s -V >/tmp/server 2>&1 & sleep 0.5; ip netns exec one rping -c -v -V -a $other >/tmp/client 2>&1 &
 		await 20 grows /tmp/client" || return 1
 	ctl one partition member remove blue "0x${guid[two]}" >removed.txt 2>&1 || because "$(cat removed.txt)" || return 1

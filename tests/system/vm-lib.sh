@@ -21,13 +21,14 @@ vm_tools() {
 }
 
 # prepare_vm KERNEL [FILE...]: the kernel and the image for start_vm, with more files (scripts/vm-kernel and vm-image).
-# What is there from an earlier run is used again.
+# KERNEL may be debug (scripts/vm-debug-kernel). What is there from an earlier run is used again.
 prepare_vm() {
-	local name=$1
+	local name=$1 provide=("$root/scripts/vm-kernel" "$1")
 
 	shift
+	[ "$name" != debug ] || provide=("$root/scripts/vm-debug-kernel")
 	mkdir -p "$vm_folder"
-	vm_kernel=$(BUILD=$BUILD "$root/scripts/vm-kernel" "$name" 2>vm-kernel.err) || because "$(tail -n 1 vm-kernel.err)" || return 1
+	vm_kernel=$(BUILD=$BUILD "${provide[@]}" 2>vm-kernel.err) || because "$(tail -n 1 vm-kernel.err)" || return 1
 	vm_image=$vm_folder/$name-$(cksum <<<"$*" | cut -d ' ' -f 1).initramfs
 	"$root/scripts/vm-image" "$vm_kernel" "$vm_image" lib/guest.sh="$root/tests/vm/guest.sh" "$@" 2>vm-image.err || because "$(tail -n 1 vm-image.err)"
 }
@@ -44,8 +45,8 @@ find_verbs() {
 	done
 	library=$(BUILD=$BUILD "$root/scripts/vm-provider" 2>vm-provider.err) || because "$(tail -n 1 vm-provider.err)" || return 1
 	folder=$(dirname "$(realpath "$(/sbin/ldconfig -p | awk '/libibverbs.so.1 .*x86-64/ { print $NF; exit }')")")
-	echo 'driver vhca' >vhca.driver
-	[ -e "$vm_folder/vhca.driver" ] || { mkdir -p "$vm_folder" && mv vhca.driver "$vm_folder/"; }
+	mkdir -p "$vm_folder"
+	[ -e "$vm_folder/vhca.driver" ] || echo 'driver vhca' >"$vm_folder/vhca.driver"
 	verbs_files+=("$folder/ibacm/libibacmp.so" "${folder#/}/libibverbs/${library##*/}=$library"
 		"etc/libibverbs.d/vhca.driver=$vm_folder/vhca.driver")
 }

@@ -82,13 +82,6 @@ tool() {
 	matches "$1" guest.txt || because "$2: $(tail -n 3 guest.txt | tr '\n' ' ')"
 }
 
-# child SPACE: an interface for the partition 0x0005.
-child() {
-	echo "i=\$(ip -n $1 -o link | grep -o 'ib[0-9]*' | head -n 1)
-		ip -n $1 link add link \$i name \$i.8005 type ipoib pkey 0x8005 mode datagram &&
-		ip -n $1 address add ${address[$1]/0.0/0.5}/24 dev \$i.8005 && ip -n $1 link set \$i.8005 up"
-}
-
 kernel_does_not_complain() {
 	! guest complaints || because "$(head -n 3 guest.txt | tr '\n' ' ')"
 }

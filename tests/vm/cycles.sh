@@ -95,19 +95,11 @@ leaks() { # SCANS: what the last of them finds; the first one that meets an obje
 	! grep . /sys/kernel/debug/kmemleak
 }'
 
-image_is_made() {
-	mkdir -p "$vm_folder"
-	vm_kernel=$(BUILD=$BUILD "$root/scripts/vm-debug-kernel" 2>vm-kernel.err) || because "$(tail -n 1 vm-kernel.err)" || return 1
-	vm_image=$vm_folder/debug.initramfs
-	"$root/scripts/vm-image" "$vm_kernel" "$vm_image" lib/guest.sh="$root/tests/vm/guest.sh" "$@" 2>vm-image.err || because "$(tail -n 1 vm-image.err)"
-}
-
 boots() {
 	local name
 
 	for name in one two; do
-		guid[$name]=$(sed -n "/\"${node[$name]}\"/{n;s/^\[1\](\([0-9a-f]*\)).*/\1/p}" fabric.net)
-		guid[$name]=$(printf '%016x' "0x${guid[$name]}")
+		guid[$name]=$(port_guid fabric.net "${node[$name]}")
 	done
 	both="${guid[one]} ${guid[two]}"
 	vm_is_up vm 1800 && echo "# $said"
@@ -171,7 +163,7 @@ no_leak() {
 vm_tools || because "$reason" || { check "an emulator" false; finish; }
 "$BUILD/weftsim" topology fattree:radix=4,levels=2 >fabric.net || finish
 check "a fabric" start_weftsim fabric.net || finish
-check "a kernel that looks for errors, and an image" image_is_made "$@" || finish
+check "a kernel that looks for errors, and an image" prepare_vm debug "$@" || finish
 start_vm vm "${node[one]}" "${node[two]}"
 check "a manager" start_weftd one host-0001 -o 'partition_config_file="none.conf"' || finish
 check "the machine boots" boots || finish

@@ -253,6 +253,21 @@ static struct datagram datagram_to(unsigned from, unsigned to)
 				 .size = 101};
 }
 
+/* PerfGet(ClassPortInfo) to the performance agent. */
+static struct datagram query_to(unsigned from, lid_t to)
+{
+	struct datagram query = datagram_to(from, 0);
+
+	query.dlid = to;
+	query.dst_qp = 1;
+	query.q_key = QP1_Q_KEY;
+	query.size = MAD_SIZE;
+	query.mgmt_class = CLASS_PERF;
+	query.method = METHOD_GET;
+	query.attr_id = ATTR_CLASS_PORT_INFO;
+	return query;
+}
+
 static enum hca_refusal send_it(struct bed *bed, unsigned from, const struct datagram *datagram)
 {
 	uint8_t packet[ROOM];
@@ -418,19 +433,12 @@ static void test_gmp_vl(void)
 /* The answer of a switch's agent comes from port 0, whatever the port of the request. */
 static void test_answer_vl(void)
 {
-	struct datagram datagram = datagram_to(4, 0);
+	struct datagram datagram = query_to(4, SWITCH_LID + 2);
 	struct bed bed;
 
 	bed_open(&bed);
 	set_vls(bed.sw[2], 1, 0x00);
 	bed.sw[2]->port[1].sl_to_vl[0] = 0x20; /* from port 0 */
-	datagram.dlid = SWITCH_LID + 2;
-	datagram.dst_qp = 1;
-	datagram.q_key = QP1_Q_KEY;
-	datagram.size = MAD_SIZE;
-	datagram.mgmt_class = CLASS_PERF;
-	datagram.method = METHOD_GET;
-	datagram.attr_id = ATTR_CLASS_PORT_INFO;
 	CU_ASSERT_EQUAL(send_it(&bed, 4, &datagram), HCA_ACCEPTED);
 	CU_ASSERT_EQUAL_FATAL(bed.guest[4].heard, 1);
 	CU_ASSERT_EQUAL(bed.guest[4].packet[0] >> 4, 2);
@@ -1050,18 +1058,12 @@ static void test_own_agent(void)
 /* A host with a queue pair of its own queries QP1 of another, and gets the answer there. */
 static void test_other_qp(void)
 {
-	struct datagram datagram = datagram_to(1, 4);
+	struct datagram datagram = query_to(1, HOST_LID + 4);
 	struct mad_addr to = {.lid = HOST_LID + 1, .qpn = MY_QP};
 	uint8_t mad[MAD_SIZE] = {1, 0x32, 1, METHOD_SEND};
 	struct bed bed;
 
 	bed_open(&bed);
-	datagram.dst_qp = 1;
-	datagram.q_key = QP1_Q_KEY;
-	datagram.size = MAD_SIZE;
-	datagram.mgmt_class = CLASS_PERF;
-	datagram.method = METHOD_GET;
-	datagram.attr_id = ATTR_CLASS_PORT_INFO;
 	CU_ASSERT_EQUAL(send_it(&bed, 1, &datagram), HCA_ACCEPTED);
 	CU_ASSERT_EQUAL(bed.guest[4].heard, 0); /* the agent answers */
 	CU_ASSERT_EQUAL_FATAL(bed.guest[1].heard, 1);
